@@ -1,0 +1,48 @@
+# The front door; CMake does the work. See CONTRIBUTING.md.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+
+.PHONY: all demo test test-faults bench fuzz install format clean
+.NOTPARALLEL:
+
+all: # build/release/sonde, libsonde-rt.so, libsonde.so
+	@tools/setup.sh --check build
+	@tools/build.sh release product
+
+demo: # record a small training program and look at it
+	@tools/setup.sh build
+	@tools/build.sh release product examples
+	build/release/sonde record -o build/demo.sonde --report 12 -- build/release/example_train
+	@echo
+	@echo 'The recording is build/demo.sonde. To look further:'
+	@echo '  build/release/sonde report --tree build/demo.sonde'
+	@echo '  build/release/sonde summary build/demo.sonde'
+	@echo '  build/release/sonde --help'
+
+test: # everything, with and without sanitizers
+	@tools/setup.sh test
+	@tools/test.sh
+
+test-faults: # kills, full disks and forks, for a long time
+	@tools/setup.sh test
+	@tools/build.sh release all
+	SONDE_FAULTS=long ctest --test-dir build/release -L faults --output-on-failure --timeout 7200
+
+bench: # Sonde beside its peers
+	@tools/setup.sh bench
+	@tools/build.sh release product benchmarks
+	@bench/run.sh
+
+fuzz: # each parser for FUZZ_SECONDS
+	@tools/setup.sh fuzz
+	@tools/build.sh fuzz fuzzers
+	@tools/fuzz.sh $(FUZZ_SECONDS)
+
+install: all # make install PREFIX=DIR; DESTDIR is honoured
+	cmake --install build/release --prefix '$(PREFIX)'
+
+format: # lay out the code
+	@tools/format.sh
+
+clean:
+	rm -rf build

@@ -1,0 +1,157 @@
+# Tests, found by where they lie:
+#
+#   tests/unit/<dir>/test_<name>.c   unit_<dir>_<name>: cmocka, linked with all of src/ but cli, hidden symbols included
+#   tests/programs/<name>.c, .cc     prog_<name>: programs to be recorded; public headers and libsonde-rt only
+#   tests/cli/*.sh, tests/faults/*.sh, tests/checks/*.sh
+#                                    scripts; exit code 77 means skipped. They see SONDE, BUILD, SOURCE, CC, CFLAGS.
+#                                    A file whose name begins with "lib" is for the others to source.
+#   examples/<name>.c, .cc           example_<name>
+#   fuzz/fuzz_<name>.c               fuzz_<name>: here runs fuzz/seeds/<name>; with libFuzzer in the preset fuzz
+#   bench/<name>.c                   bench_<name>, in the preset release only
+#
+# Labels: unit, record (unit tests of src/record), cli, faults, check, fuzz.
+enable_testing()
+find_package(PkgConfig)
+find_package(Threads REQUIRED)
+find_package(OpenMP COMPONENTS C CXX)
+
+# sonde_glob(<variable> <patterns...>), relative to the source tree; not the files that only help others
+function(sonde_glob result)
+	list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
+	file(GLOB files CONFIGURE_DEPENDS ${ARGN})
+	list(FILTER files EXCLUDE REGEX "/lib[^/]*\\.sh$")
+	set(${result} ${files} PARENT_SCOPE)
+endfunction()
+
+# Everything but the command in one archive, so that tests reach what the libraries hide.
+sonde_objects(objects ${rt_modules} store analyze present export session)
+add_library(sonde_all STATIC EXCLUDE_FROM_ALL ${objects})
+set_target_properties(sonde_all PROPERTIES LINKER_LANGUAGE C)
+target_link_libraries(sonde_all PUBLIC sonde_strict m Threads::Threads)
+
+# ---- Fuzz targets ----------------------------------------------------------------------------------------------------
+
+add_custom_target(fuzzers)
+sonde_glob(sources fuzz/fuzz_*.c)
+foreach(source ${sources})
+	cmake_path(GET source STEM name)
+	string(REPLACE fuzz_ "" seeds ${name})
+	add_executable(${name} ${source})
+	target_link_libraries(${name} PRIVATE sonde_all)
+	# libFuzzer calls the target by name, without a declaration.
+	set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
+	if(SONDE_FUZZ)
+		target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+		add_dependencies(fuzzers ${name})
+	else()
+		target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/fuzz/standalone.c)
+		add_test(NAME ${name} COMMAND ${name} ${PROJECT_SOURCE_DIR}/fuzz/seeds/${seeds})
+		set_tests_properties(${name} PROPERTIES LABELS fuzz SKIP_RETURN_CODE 77)
+	endif()
+endforeach()
+if(SONDE_FUZZ)
+	return()
+endif()
+
+# ---- Programs: to record, to learn from, to measure ----------------------------------------------------------------------
+
+# sonde_program(<target> <source> [OpenMP]) links what the source includes.
+function(sonde_program target source)
+	add_executable(${target} ${source})
+	target_link_libraries(${target} PRIVATE sonde_warnings sonde_rt Threads::Threads m)
+	file(STRINGS ${source} needs_lib REGEX "^#include <sonde/(session|trace|analyze|recorder)\\.h>")
+	if(needs_lib)
+		target_link_libraries(${target} PRIVATE sonde_lib)
+	endif()
+	if(ARGN AND source MATCHES "\\.cc$")
+		target_link_libraries(${target} PRIVATE OpenMP::OpenMP_CXX)
+	elseif(ARGN)
+		target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C)
+	endif()
+endfunction()
+
+# libgomp synchronises in ways that TSan does not see: with both, every parallel loop is a false race.
+set(with_openmp ${OpenMP_FOUND})
+if(SONDE_SANITIZE MATCHES thread)
+	set(with_openmp FALSE)
+endif()
+
+sonde_glob(sources tests/programs/*.c tests/programs/*.cc)
+foreach(source ${sources})
+	cmake_path(GET source STEM name)
+	if(NOT name MATCHES "^omp")
+		sonde_program(prog_${name} ${source})
+	elseif(with_openmp)
+		sonde_program(prog_${name} ${source} OpenMP)
+	endif()
+endforeach()
+
+add_custom_target(examples)
+sonde_glob(sources examples/*.c examples/*.cc)
+foreach(source ${sources})
+	if(with_openmp)
+		cmake_path(GET source STEM name)
+		sonde_program(example_${name} ${source} OpenMP)
+		if(NOT SONDE_SANITIZE)
+			target_compile_options(example_${name} PRIVATE -O2)
+		endif()
+		add_dependencies(examples example_${name})
+	endif()
+endforeach()
+
+add_custom_target(benchmarks)
+if(SONDE_BENCH)
+	sonde_glob(sources bench/*.c)
+	foreach(source ${sources})
+		cmake_path(GET source STEM name)
+		sonde_program(bench_${name} ${source})
+		add_dependencies(benchmarks bench_${name})
+	endforeach()
+endif()
+
+# ---- Unit tests ------------------------------------------------------------------------------------------------------
+
+pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
+if(NOT CMOCKA_FOUND)
+	message(STATUS "cmocka not found: no unit tests")
+endif()
+sonde_glob(sources tests/unit/*/test_*.c)
+foreach(source ${sources})
+	if(NOT CMOCKA_FOUND)
+		break()
+	endif()
+	string(REGEX REPLACE ".*/([^/]+)/test_([^/]+)\\.c$" "unit_\\1_\\2" name ${source})
+	add_executable(${name} ${source})
+	target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+	target_link_libraries(${name} PRIVATE sonde_all PkgConfig::CMOCKA)
+	add_test(NAME ${name} COMMAND ${name})
+	set(labels unit)
+	if(name MATCHES "^unit_record_")
+		list(APPEND labels record)
+	endif()
+	set_tests_properties(${name} PROPERTIES LABELS "${labels}" SKIP_RETURN_CODE 77 ENVIRONMENT
+		"SOURCE=${PROJECT_SOURCE_DIR};BUILD=${PROJECT_BINARY_DIR}")
+endforeach()
+
+# ---- Scripts ---------------------------------------------------------------------------------------------------------
+
+set(script_env
+	SONDE=${PROJECT_BINARY_DIR}/sonde BUILD=${PROJECT_BINARY_DIR} SOURCE=${PROJECT_SOURCE_DIR} CC=${CMAKE_C_COMPILER})
+set(script_kinds cli faults)
+if(SONDE_SANITIZE)
+	# So that `$CC $CFLAGS prog.c` works in every build.
+	list(APPEND script_env "CFLAGS=-fsanitize=${SONDE_SANITIZE}" UBSAN_OPTIONS=print_stacktrace=1)
+else()
+	list(APPEND script_env CFLAGS=)
+	list(APPEND script_kinds checks) # of the tree and of what gets installed: once is enough
+endif()
+foreach(kind ${script_kinds})
+	sonde_glob(sources tests/${kind}/*.sh)
+	string(REPLACE checks check label ${kind})
+	foreach(source ${sources})
+		cmake_path(GET source STEM name)
+		add_test(NAME ${label}_${name} COMMAND bash ${source})
+		set_tests_properties(${label}_${name} PROPERTIES
+			LABELS ${label} SKIP_RETURN_CODE 77 ENVIRONMENT "${script_env}")
+	endforeach()
+endforeach()

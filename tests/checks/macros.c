@@ -1,0 +1,44 @@
+/*
+ * Every macro of <sonde/record.h>, in code that is C99 and C++11. headers.sh compiles it at every level, and looks that
+ * nothing of Sonde remains at SONDE_LEVEL_OFF and that no macro is missing here.
+ */
+#include <sonde/record.h>
+
+double use_macros(int n, double x);
+
+static int use_function(void)
+{
+	SONDE_FUNCTION();
+	return SONDE_LEVEL;
+}
+
+double use_macros(int n, double x)
+{
+	int64_t dims[2] = { 2, 3 };
+
+	for (int i = 0; i < n; i++) {
+		SONDE_STEP(i);
+		SONDE_PHASE("data");
+		SONDE_SCOPE("outer");
+		SONDE_SCOPE("second on the same level");
+		SONDE_MODULE("layer");
+		SONDE_DETAIL("fine");
+		SONDE_SCOPE_ARGS("linear", SONDE_I64("layer", i), SONDE_F64("x", x), SONDE_STR("type", "f32"),
+				 SONDE_SHAPE("shape", dims, 2));
+		SONDE_BEGIN("by hand");
+		SONDE_MARK("moment");
+		SONDE_COUNTER("loss", x);
+		SONDE_END();
+		SONDE_OP("plain", SONDE_COMPUTE) {
+			x += 1;
+		}
+		SONDE_OP("matmul", SONDE_COMPUTE, .flops = 2.0 * n, .bytes = x, .shape = dims, .n_dims = 2,
+			 .type = "f32") {
+			x += use_function();
+		}
+	}
+	sonde_instant("end", SONDE_CUSTOM("storage"));
+	sonde_alloc(SONDE_CPU, dims, sizeof dims, 0);
+	sonde_free(SONDE_GPU(0), dims);
+	return x;
+}

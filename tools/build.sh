@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Configures a preset, quietly, and builds: tools/build.sh <preset> <targets...>
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=$1
+shift
+# Every time, so that a changed preset takes effect; it takes a second.
+cmake --preset "$preset" > /dev/null
+cmake --build "build/$preset" --target "$@"

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that a task needs and that are not there yet. Touches neither apt nor the network when
+# nothing is missing. Exit code 4: something is missing and could not be installed.
+#
+#   tools/setup.sh build|test|bench|fuzz       installs
+#   tools/setup.sh --check build|test|...      only says what is missing
+set -euo pipefail
+
+# The packages of a task, each with what proves that it is there, wherever it came from: a command, or a pkg-config
+# module after "pc:". Where only the package itself can tell, it stands alone.
+packages() {
+	case $1 in
+	build) echo "gcc=gcc g++=g++ cmake=cmake ninja-build=ninja make=make pkg-config=pkg-config" ;;
+	test) packages build && echo "libcmocka-dev=pc:cmocka clang-14=clang-14 clang-format-14=clang-format-14 groff-base=groff" ;;
+	bench) packages build && echo "lttng-tools=lttng liblttng-ust-dev=pc:lttng-ust uftrace=uftrace" ;;
+	fuzz) packages build && echo "clang-14=clang-14 libclang-rt-14-dev" ;;
+	*)
+		echo "usage: tools/setup.sh [--check] build|test|bench|fuzz" >&2
+		exit 2
+		;;
+	esac
+}
+
+is_there() {
+	case $1 in
+	*=pc:*) pkg-config --exists "${1#*=pc:}" 2> /dev/null ;;
+	*=*) command -v "${1#*=}" > /dev/null ;;
+	*) [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2> /dev/null)" = installed ] ;;
+	esac
+}
+
+give_up() {
+	echo "setup: $*" >&2
+	exit 4
+}
+
+only_check=false
+if [ "${1-}" = --check ]; then
+	only_check=true
+	shift
+fi
+wanted=$(packages "${1-}")
+missing=()
+for entry in $wanted; do
+	is_there "$entry" || missing+=("${entry%%=*}")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+$only_check && give_up "missing: ${missing[*]}. 'tools/setup.sh $1' installs that on Debian and Ubuntu."
+command -v apt-get > /dev/null || give_up "missing: ${missing[*]} (Debian's names). Please install that with your system's package manager."
+as_root=()
+if [ "$(id -u)" != 0 ]; then
+	command -v sudo > /dev/null || give_up "missing: ${missing[*]}. Installing that needs root, and there is no sudo."
+	as_root=(sudo)
+fi
+as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
+
+echo "setup: updating the list of packages" >&2
+"${as_root[@]}" update >&2 || echo "setup: the list could not be updated; trying with the old one" >&2
+echo "setup: installing ${missing[*]}" >&2
+"${as_root[@]}" install -y --no-install-recommends "${missing[@]}" >&2 || give_up "apt-get could not install ${missing[*]}"
