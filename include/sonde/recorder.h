@@ -1,0 +1,63 @@
+/*
+ * The file of a program that is recorded from outside, as `sonde record` does. Needs libsonde.
+ *
+ *   sonde_recorder_open()            before the program starts; it runs with SONDE_OUTPUT=<path>.part.%p
+ *   sonde_recorder_process()         once for each process, sonde_recorder_sample() every so often
+ *   sonde_recorder_close()           after the program ended; or sonde_recorder_abandon() if it never started
+ *
+ * The recorder and the program share nothing but files: killing either one does not harm the other. A recorder is used
+ * by one thread at a time; different recorders are independent.
+ */
+#ifndef SONDE_RECORDER_H
+#define SONDE_RECORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sonde/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sonde_recorder sonde_recorder;
+
+/* One process at one moment. Times and counts are since the start of the process, as the kernel keeps them. */
+typedef struct sonde_process_sample {
+	int64_t time_ns; /* CLOCK_MONOTONIC */
+	int32_t pid;
+	uint32_t n_threads;
+	uint64_t user_ns; /* CPU time, all threads */
+	uint64_t system_ns;
+	uint64_t rss_bytes; /* resident memory */
+	uint64_t minor_faults;
+	uint64_t major_faults;
+	uint64_t read_bytes; /* from and to storage */
+	uint64_t write_bytes;
+	bool io_known; /* false: read_bytes and write_bytes say nothing */
+} sonde_process_sample;
+
+/* Creates path, after removing an old recording of that name; anything else there is refused with SONDE_E_IO. argv is
+   the command that will run; it is copied. The caller ends *ret_recorder with close or abandon. */
+SONDE_API sonde_status sonde_recorder_open(const char *path, int argc, char *const *argv, sonde_recorder **ret_recorder,
+					   sonde_error *err);
+
+/* Names a process that is seen for the first time. command is copied. */
+SONDE_API void sonde_recorder_process(sonde_recorder *recorder, int32_t pid, int32_t parent_pid, const char *command);
+
+/* Adds n samples. Errors are counted in the recording, never fatal. */
+SONDE_API void sonde_recorder_sample(sonde_recorder *recorder, const sonde_process_sample *samples, size_t n);
+
+/* Joins what the processes wrote (path.part.*) and what the rings of dead ones still hold, completes the file and frees
+   the recorder, also on failure. wait_status is what waitpid() gave. ret_n_recovered may be NULL; it gets the number of
+   events that came out of rings. */
+SONDE_API sonde_status sonde_recorder_close(sonde_recorder *recorder, int wait_status, uint64_t *ret_n_recovered,
+					    sonde_error *err);
+
+/* Removes the file again and frees the recorder. Accepts NULL. */
+SONDE_API void sonde_recorder_abandon(sonde_recorder *recorder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+sonde_status error_set(sonde_error *err, sonde_status status, int64_t position, const char *format, ...)
+{
+	va_list args;
+
+	if (!err)
+		return status;
+	err->status = status;
+	err->position = position;
+	va_start(args, format);
+	vsnprintf(err->message, sizeof err->message, format, args);
+	va_end(args);
+	return status;
+}
+
+sonde_status error_prefix(sonde_error *err, sonde_status status, const char *context)
+{
+	char message[sizeof err->message];
+
+	if (!err)
+		return status;
+	memcpy(message, err->message, sizeof message);
+	snprintf(err->message, sizeof err->message, "%.300s: %.190s", context, message);
+	return status;
+}

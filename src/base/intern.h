@@ -1,0 +1,36 @@
+/*
+ * Strings to numbers 0, 1, 2 ... and back. The hash is seeded anew for every table, so that nobody can prepare names
+ * that collide.
+ */
+#ifndef SONDE_BASE_INTERN_H
+#define SONDE_BASE_INTERN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+
+typedef struct intern_entry {
+	const char *text;
+	uint32_t len;
+	uint32_t hash;
+} intern_entry;
+
+typedef struct intern_table {
+	arena arena;
+	intern_entry *entries;
+	uint32_t *slots; /* number + 1 */
+	uint32_t n, n_slots, capacity;
+	uint64_t seed;
+} intern_table;
+
+#define INTERN_NONE UINT32_MAX
+
+/* The number of the text, which is copied when new; INTERN_NONE when out of memory. */
+uint32_t intern(intern_table *t, const char *text, size_t len);
+static inline const char *intern_text(const intern_table *t, uint32_t number)
+{
+	return number < t->n ? t->entries[number].text : "?";
+}
+void intern_done(intern_table *t);
+
+#endif

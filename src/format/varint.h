@@ -1,0 +1,62 @@
+/*
+ * Integers of 1 to 9 bytes: the number of trailing zero bits of the first byte, plus one, is the length. One load and
+ * one shift decode it, one store encodes it. A first byte of 0 means that 8 plain bytes follow.
+ */
+#ifndef SONDE_FORMAT_VARINT_H
+#define SONDE_FORMAT_VARINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { VARINT_MAX = 9 };
+
+/* Writes at out, which has room for VARINT_MAX bytes, and returns the end. */
+static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
+{
+	unsigned n = (70u - (unsigned)__builtin_clzll(value | 1)) / 7;
+
+	if (__builtin_expect(n > 8, 0)) {
+		out[0] = 0;
+		memcpy(out + 1, &value, 8);
+		return out + 9;
+	}
+	value = value << n | 1u << (n - 1);
+	memcpy(out, &value, 8);
+	return out + n;
+}
+
+/* Reads at in, which ends at end, and returns the next position, or NULL when the number is cut off. */
+static inline const uint8_t *varint_get(const uint8_t *in, const uint8_t *end, uint64_t *ret_value)
+{
+	uint8_t padded[VARINT_MAX] = { 0 };
+	const uint8_t *from = in;
+	uint64_t word;
+
+	if (__builtin_expect(end - in < VARINT_MAX, 0)) {
+		if (in >= end)
+			return NULL;
+		memcpy(padded, in, (size_t)(end - in));
+		from = padded;
+	}
+	unsigned n = from[0] ? (unsigned)__builtin_ctz(from[0]) + 1 : 9;
+	if (__builtin_expect(n == 9, 0)) {
+		memcpy(ret_value, from + 1, 8);
+	} else {
+		memcpy(&word, from, 8);
+		*ret_value = word >> n & (~UINT64_C(0) >> (64 - 7 * n));
+	}
+	return in + n <= end ? in + n : NULL;
+}
+
+static inline uint64_t zigzag(int64_t value)
+{
+	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
+static inline int64_t unzigzag(uint64_t value)
+{
+	return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+#endif
