@@ -1,0 +1,386 @@
+/*
+ * Events that are more than one word, and the way out of the inline code of record.h when a chunk is full.
+ *
+ * A payload is written in place: first its room is taken, then the words are filled in, last the event word is stored
+ * with release order. Whoever sees that word, the writer or the reader of a dead program's ring, sees the payload.
+ */
+#define _GNU_SOURCE
+#include "record/runtime.h"
+
+#include <execinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/clock.h"
+
+enum { TEXT_MAX = 255, VALUE_MAX = 4000, DIMS_MAX = 32, STACK_MAX = 48, STACK_SKIP = 2 };
+
+typedef struct payload {
+	uint64_t *start, *next;
+} payload;
+
+static uint64_t *reserve(size_t n_words)
+{
+	uint64_t *at = sonde_reserve_(n_words);
+
+	if ((uintptr_t)(at + n_words) <= (uintptr_t)sonde_cursor_.end)
+		return at;
+	sonde_reserve_(-n_words);
+	return ring_take(n_words);
+}
+
+static void store(uint64_t *at, uint32_t code)
+{
+	__atomic_store_n(at, clock_ticks() << EVENT_TICK_SHIFT | code, __ATOMIC_RELEASE);
+}
+
+void sonde_event_slow_(uint32_t code)
+{
+	sonde_reserve_((size_t)-1);
+	uint64_t *at = ring_take(1);
+	if (at)
+		store(at, code);
+}
+
+void sonde_event_value_slow_(uint32_t code, uint64_t value)
+{
+	sonde_reserve_((size_t)-3);
+	uint64_t *at = ring_take(3);
+	if (at) {
+		at[2] = value;
+		at[1] = 1;
+		store(at, code | EVENT_PAYLOAD);
+	}
+}
+
+static bool payload_begin(payload *p, size_t n_words)
+{
+	p->start = reserve(2 + n_words);
+	p->next = p->start + 2;
+	return p->start != NULL;
+}
+
+static void payload_word(payload *p, uint64_t word)
+{
+	*p->next++ = word;
+}
+
+static void payload_double(payload *p, double value)
+{
+	memcpy(p->next++, &value, sizeof value);
+}
+
+static void payload_text(payload *p, const char *text, size_t len)
+{
+	*p->next++ = len;
+	memcpy(p->next, text,
+	       len); /* the rest of the last word is zero, as all memory of a chunk before its first use */
+	p->next += (len + 7) / 8;
+}
+
+static void payload_end(payload *p, uint32_t code)
+{
+	p->start[1] = (uint64_t)(p->next - p->start) - 2;
+	store(p->start, code | EVENT_PAYLOAD);
+}
+
+static size_t text_words(size_t len)
+{
+	return 1 + (len + 7) / 8;
+}
+
+static size_t clipped(const char *text, size_t max)
+{
+	size_t len = text ? strnlen(text, max + 1) : 0;
+
+	if (len <= max)
+		return len;
+	while (max && ((unsigned char)text[max] & 0xc0) == 0x80)
+		max--;
+	return max;
+}
+
+void event_put(uint32_t code, const uint64_t *words, size_t n_words)
+{
+	payload p;
+
+	if (!payload_begin(&p, n_words))
+		return;
+	memcpy(p.next, words, n_words * sizeof *words);
+	p.next += n_words;
+	payload_end(&p, code);
+}
+
+static void put_texts(uint32_t code, bool with_serial, uint64_t serial, const char *a, const char *b)
+{
+	size_t a_len = clipped(a, TEXT_MAX), b_len = clipped(b, VALUE_MAX);
+	payload p;
+
+	if (!payload_begin(&p, with_serial + text_words(a_len) + (b ? text_words(b_len) : 0)))
+		return;
+	if (with_serial)
+		payload_word(&p, serial);
+	payload_text(&p, a, a_len);
+	if (b)
+		payload_text(&p, b, b_len);
+	payload_end(&p, code);
+}
+
+/* The call stack of the caller's caller, as an event of its own behind the one it belongs to. */
+__attribute__((noinline)) void event_put_stack(void)
+{
+	void *frames[STACK_MAX];
+
+	if (!rt.options.stacks)
+		return;
+	int n = backtrace(frames, STACK_MAX);
+	if (n > STACK_SKIP)
+		event_put(EVENT_STACK, (const uint64_t *)(const void *)(frames + STACK_SKIP), (size_t)(n - STACK_SKIP));
+}
+
+/* ---- Scopes with arguments --------------------------------------------------------------------------------------- */
+
+static size_t arg_words(const sonde_arg *arg)
+{
+	if (arg->type == SONDE_ARG_STR_)
+		return text_words(arg->n <= TEXT_MAX ? arg->n : clipped(arg->value.str, TEXT_MAX));
+	if (arg->type == SONDE_ARG_SHAPE_)
+		return 1 + (!rt.options.shapes ? 0 : arg->n <= DIMS_MAX ? arg->n : DIMS_MAX);
+	return 1;
+}
+
+static void put_shape(payload *p, const int64_t *dims, size_t n_dims)
+{
+	if (!rt.options.shapes) {
+		payload_word(p, UINT64_MAX); /* not recorded */
+		return;
+	}
+	if (n_dims > DIMS_MAX)
+		n_dims = DIMS_MAX;
+	payload_word(p, n_dims);
+	for (size_t i = 0; i < n_dims; i++)
+		payload_word(p, (uint64_t)dims[i]);
+}
+
+static void put_arg(payload *p, const sonde_arg *arg)
+{
+	if (arg->type == SONDE_ARG_STR_)
+		payload_text(p, arg->value.str, arg->n <= TEXT_MAX ? arg->n : clipped(arg->value.str, TEXT_MAX));
+	else if (arg->type == SONDE_ARG_SHAPE_)
+		put_shape(p, arg->value.dims, arg->n);
+	else
+		payload_word(p, (uint64_t)arg->value.i64); /* a double's bits are in the same place */
+}
+
+sonde_scope sonde_begin_args_(sonde_site *site, const sonde_arg *args, size_t n_args)
+{
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+	size_t n_words = 0;
+	payload p;
+
+	if (!id)
+		id = sonde_site_register_(site, SONDE_OTHER, args, n_args);
+	if (n_args > NAME_MAX_ARGS)
+		n_args = NAME_MAX_ARGS;
+	for (size_t i = 0; i < n_args; i++)
+		n_words += arg_words(&args[i]);
+	if (!payload_begin(&p, n_words))
+		return id;
+	for (size_t i = 0; i < n_args; i++)
+		put_arg(&p, &args[i]);
+	payload_end(&p, id);
+	return id;
+}
+
+static size_t info_words(const sonde_op_info *info)
+{
+	size_t n_dims = !rt.options.shapes ? 0 : info->n_dims <= DIMS_MAX ? info->n_dims : DIMS_MAX;
+
+	return 2 + text_words(clipped(info->type, TEXT_MAX)) + 1 + n_dims;
+}
+
+static void put_info(payload *p, const sonde_op_info *info)
+{
+	payload_double(p, rt.options.flops ? info->flops : 0);
+	payload_double(p, rt.options.flops ? info->bytes : 0);
+	payload_text(p, info->type ? info->type : "", clipped(info->type, TEXT_MAX));
+	put_shape(p, info->shape, info->shape ? info->n_dims : 0);
+}
+
+sonde_scope sonde_begin_op_(sonde_site *site, const sonde_op_info *info)
+{
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+	payload p;
+
+	if (!id)
+		id = sonde_site_register_(site, info->category, NULL, 0);
+	if (payload_begin(&p, info_words(info))) {
+		put_info(&p, info);
+		payload_end(&p, id);
+		event_put_stack();
+	}
+	return id;
+}
+
+/* ---- Names made at run time -------------------------------------------------------------------------------------- */
+
+sonde_scope sonde_begin(const char *name)
+{
+	if (!sonde_on_(SONDE_ACTIVE_CPU_))
+		return 0;
+	uint32_t id = name_intern(NAME_SCOPE, SONDE_OTHER, name);
+	sonde_event_(id);
+	return id;
+}
+
+void sonde_end(sonde_scope scope)
+{
+	if (scope)
+		sonde_event_(EVENT_END | scope);
+}
+
+void sonde_step(int64_t number)
+{
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		sonde_event_value_(name_intern(NAME_STEP, SONDE_OTHER, "step"), (uint64_t)number);
+}
+
+void sonde_step_end(void)
+{
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		sonde_event_(EVENT_END | name_intern(NAME_STEP, SONDE_OTHER, "step"));
+}
+
+void sonde_instant(const char *name, sonde_category category)
+{
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		sonde_event_(name_intern(NAME_MARK, category, name));
+}
+
+void sonde_counter(const char *name, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		sonde_event_value_(name_intern(NAME_COUNTER, SONDE_OTHER, name), bits);
+}
+
+static void put_flow(uint32_t code, const char *name, uint64_t id)
+{
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		event_put(code, (uint64_t[]){ name_intern(NAME_MARK, SONDE_OTHER, name), id }, 2);
+}
+
+void sonde_flow_begin(const char *name, uint64_t id)
+{
+	put_flow(EVENT_FLOW_BEGIN, name, id);
+}
+
+void sonde_flow_end(const char *name, uint64_t id)
+{
+	put_flow(EVENT_FLOW_END, name, id);
+}
+
+void sonde_thread_name(const char *name)
+{
+	if (name && __atomic_load_n(&sonde_active_, __ATOMIC_RELAXED))
+		put_texts(EVENT_THREAD_NAME, false, 0, name, NULL);
+}
+
+void sonde_process_name(const char *name)
+{
+	if (name && __atomic_load_n(&sonde_active_, __ATOMIC_RELAXED))
+		put_texts(EVENT_PROCESS_NAME, false, 0, name, NULL);
+}
+
+void sonde_metadata(const char *key, const char *value)
+{
+	if (key && value && __atomic_load_n(&sonde_active_, __ATOMIC_RELAXED))
+		put_texts(EVENT_META, false, 0, key, value);
+}
+
+sonde_category sonde_category_register(const char *name)
+{
+	return name_intern(NAME_CATEGORY, 0, name);
+}
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+sonde_op sonde_op_begin_info(const char *name, const sonde_op_info *info)
+{
+	sonde_op op = { 0, 0 };
+	payload p;
+
+	if (!sonde_on_(SONDE_ACTIVE_CPU_))
+		return op;
+	op.id = name_intern(NAME_OP, info->category, name);
+	op.serial = __atomic_add_fetch(&rt.n_launches, 1, __ATOMIC_RELAXED);
+	if (payload_begin(&p, 2 + info_words(info))) {
+		payload_word(&p, op.serial);
+		payload_word(&p, op.id);
+		put_info(&p, info);
+		payload_end(&p, EVENT_OP_BEGIN);
+		event_put_stack();
+	}
+	return op;
+}
+
+sonde_op sonde_op_begin(const char *name, sonde_category category)
+{
+	return sonde_op_begin_info(name, &(sonde_op_info){ .category = category });
+}
+
+void sonde_op_end(sonde_op op)
+{
+	if (op.serial)
+		event_put(EVENT_OP_END, &op.serial, 1);
+}
+
+void sonde_op_metadata(sonde_op op, const char *key, const char *value)
+{
+	if (op.serial && key && value)
+		put_texts(EVENT_OP_META, true, op.serial, key, value);
+}
+
+void sonde_op_record(const char *name, sonde_category category, int64_t start_ns, int64_t dur_ns)
+{
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		event_put(EVENT_OP_RECORD,
+			  (uint64_t[]){ name_intern(NAME_OP, category, name), (uint64_t)start_ns, (uint64_t)dur_ns },
+			  3);
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+sonde_device sonde_device_register(const char *name)
+{
+	return name_intern(NAME_DEVICE, 0, name);
+}
+
+sonde_stream sonde_stream_register(const char *device, const char *stream)
+{
+	return name_intern(NAME_STREAM, sonde_device_register(device), stream);
+}
+
+uint64_t sonde_launch(const char *name, sonde_stream stream)
+{
+	if (!sonde_on_(SONDE_ACTIVE_DEVICE_))
+		return 0;
+	uint64_t id = __atomic_add_fetch(&rt.n_launches, 1, __ATOMIC_RELAXED);
+	event_put(EVENT_LAUNCH, (uint64_t[]){ name_intern(NAME_OP, SONDE_OTHER, name), stream, id }, 3);
+	return id;
+}
+
+void sonde_stream_slice(sonde_stream stream, uint64_t launch_id, const char *name, int64_t start_ns, int64_t end_ns)
+{
+	if (sonde_on_(SONDE_ACTIVE_DEVICE_))
+		event_put(EVENT_STREAM_SLICE,
+			  (uint64_t[]){ stream, launch_id, name_intern(NAME_OP, SONDE_COMPUTE, name),
+					(uint64_t)start_ns, (uint64_t)end_ns },
+			  5);
+}
+
+int64_t sonde_now_ns(void)
+{
+	return monotonic_ns();
+}

@@ -1,0 +1,222 @@
+/*
+ * The recording's file. Blocks are written at a position of our own; what a full disk cut off is overwritten by the
+ * next try or cut away. The descriptor is checked before each use: a program that closes all descriptors (a daemon) may
+ * have given its number to another file.
+ */
+#define _GNU_SOURCE
+#include "record/runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "base/proc.h"
+
+typedef struct stream_start {
+	block_header header;
+	stream_block info;
+} stream_start;
+_Static_assert(sizeof(stream_start) == 624, "on disk");
+
+/* What lies at a path that we would like to write. */
+typedef enum occupant { IN_USE, REPLACEABLE, FOREIGN } occupant;
+
+static occupant examine(const char *path)
+{
+	struct stat st;
+	stream_start old;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return FOREIGN;
+	occupant what = FOREIGN;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		ssize_t len = read(fd, &old, sizeof old);
+		bool ours = len == sizeof old && old.header.magic == FORMAT_MAGIC;
+		if (ours || st.st_size == 0)
+			what = REPLACEABLE;
+		/* One that still runs, or that this very process wrote before an exec, is kept. */
+		if (ours &&
+		    (flock(fd, LOCK_EX | LOCK_NB) != 0 ||
+		     (old.info.state == STREAM_OPEN && !proc_is_gone((int32_t)old.info.pid, old.info.pid_start))))
+			what = IN_USE;
+	}
+	close(fd);
+	return what;
+}
+
+static int create(const char *path)
+{
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* run.sonde becomes run.PID.sonde, then run.PID-1.sonde ... */
+static void other_name(char *out, size_t size, const char *path, int attempt)
+{
+	const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+	size_t stem = dot && (!slash || dot > slash + 1) ? (size_t)(dot - path) : strlen(path);
+
+	if (attempt)
+		snprintf(out, size, "%.*s.%d-%d%s", (int)stem, path, (int)getpid(), attempt, path + stem);
+	else
+		snprintf(out, size, "%.*s.%d%s", (int)stem, path, (int)getpid(), path + stem);
+}
+
+static int create_free(const char *path)
+{
+	snprintf(rt.path, sizeof rt.path, "%s", path);
+	int fd = create(rt.path);
+	if (fd < 0 && errno == EEXIST) {
+		occupant what = examine(path);
+		if (what == FOREIGN) {
+			errno = EEXIST;
+			return -1;
+		}
+		if (what == REPLACEABLE && unlink(path) == 0)
+			fd = create(rt.path);
+	}
+	for (int attempt = 0; fd < 0 && errno == EEXIST && attempt < 1000; attempt++) {
+		other_name(rt.path, sizeof rt.path, path, attempt);
+		fd = create(rt.path);
+	}
+	return fd;
+}
+
+static sonde_status refuse(const char *path, sonde_error *err)
+{
+	if (errno == EEXIST)
+		return error_set(err, SONDE_E_IO, -1, "%s exists and is not a recording; it is left alone", path);
+	return error_set(err, SONDE_E_IO, -1, "cannot write %s: %s", path, strerror(errno));
+}
+
+sonde_status output_open(const char *path, sonde_error *err)
+{
+	struct stat st;
+	int fd = create_free(path);
+
+	if (fd < 0)
+		return refuse(path, err);
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, 201);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	flock(fd, LOCK_EX | LOCK_NB);
+	rt.file_fd = fd;
+	rt.file_bytes = 0;
+	if (fstat(fd, &st) == 0) {
+		rt.file_device = st.st_dev;
+		rt.file_inode = st.st_ino;
+	}
+	stream_start start = { .info = rt.ring->info };
+	block_seal(&start.header, BLOCK_STREAM, rt.stream, sizeof start.info, 0);
+	if (output_write(&start, sizeof start, 0))
+		return SONDE_OK;
+	errno = rt.ring->info.io_errno;
+	sonde_status status = refuse(rt.path, err);
+	unlink(rt.path);
+	output_close();
+	rt.path[0] = 0;
+	return status;
+}
+
+static bool is_ours(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == rt.file_device && st.st_ino == rt.file_inode;
+}
+
+/* Makes sure that file_fd is our file. */
+static bool have_file(void)
+{
+	if (is_ours(rt.file_fd))
+		return true;
+	int fd = open(rt.path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (!is_ours(fd)) {
+		if (fd >= 0)
+			close(fd);
+		errno = EBADF;
+		return false;
+	}
+	rt.file_fd = fd;
+	return true;
+}
+
+static bool write_at(const void *bytes, size_t len, uint64_t position)
+{
+	const char *at = bytes;
+
+	if (!have_file())
+		return false;
+	while (len) {
+		ssize_t n = pwrite(rt.file_fd, at, len, (off_t)position);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			if (n == 0)
+				errno = ENOSPC;
+			return false;
+		}
+		at += n;
+		position += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+bool output_write(const void *bytes, size_t len, uint64_t n_events)
+{
+	if (write_at(bytes, len, rt.file_bytes)) {
+		rt.file_bytes += len;
+		rt.ring->info.n_events += n_events;
+		return true;
+	}
+	rt.ring->info.io_errno = errno;
+	count_lost(&rt.ring->info.n_lost_io, n_events);
+	if (is_ours(rt.file_fd) && ftruncate(rt.file_fd, (off_t)rt.file_bytes) != 0)
+		rt.ring->info.io_errno = errno;
+	output_stream_info(STREAM_OPEN); /* its space is there: the count of what was lost always finds room */
+	return false;
+}
+
+void output_block(block_kind kind, const void *payload, size_t len)
+{
+	block_header *block = malloc(sizeof *block + block_padded(len));
+
+	if (!block)
+		return;
+	memcpy(block + 1, payload, len);
+	output_write(block, block_seal(block, kind, rt.stream, len, 0), 0);
+	free(block);
+}
+
+void output_stream_info(stream_state state)
+{
+	stream_start start = { .info = rt.ring->info };
+
+	start.info.state = state;
+	if (state == STREAM_CLOSED)
+		start.info.ring_path[0] = 0;
+	block_seal(&start.header, BLOCK_STREAM, rt.stream, sizeof start.info, 0);
+	if (rt.file_bytes >= sizeof start)
+		write_at(&start, sizeof start, 0);
+}
+
+void output_close(void)
+{
+	if (is_ours(rt.file_fd))
+		close(rt.file_fd);
+	rt.file_fd = -1;
+}
+
+void output_forget_in_child(void)
+{
+	output_close();
+	rt.path[0] = 0;
+}

@@ -1,0 +1,380 @@
+/*
+ * The shared memory that events go through, see format/ring.h.
+ *
+ * The file lies in /dev/shm, where pages are never written back; when there is no room it lies beside the recording.
+ * Space is reserved before it is touched, a few chunks at a time, so that a full file system is an error here and never
+ * a SIGBUS. Chunks that come back go on a stack, so that a program that its writer keeps up with runs in a few warm
+ * ones.
+ */
+#define _GNU_SOURCE
+#include "record/runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "base/proc.h"
+
+enum { GROW = 4, READY = 8, NONE = UINT32_MAX };
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+__thread thread_state this_thread;
+__thread sonde_cursor_t_ sonde_cursor_;
+
+static size_t chunk_offset(uint32_t index)
+{
+	return RING_HEADER_BYTES + RING_NAMES_BYTES + (size_t)index * RING_CHUNK_BYTES;
+}
+
+ring_chunk *ring_chunk_at(uint32_t index)
+{
+	return (ring_chunk *)((char *)rt.ring + chunk_offset(index));
+}
+
+uint32_t ring_n_chunks(void)
+{
+	return rt.ring ? __atomic_load_n(&rt.ring->n_chunks, __ATOMIC_ACQUIRE) : 0;
+}
+
+static uint32_t chunk_index(const ring_chunk *chunk)
+{
+	return (uint32_t)(((const char *)chunk - (const char *)rt.ring - chunk_offset(0)) / RING_CHUNK_BYTES);
+}
+
+void count_lost(uint64_t *counter, uint64_t n)
+{
+	if (n)
+		__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+/* Makes up to n more chunks usable; called with chunks_lock. */
+static uint32_t grow(uint32_t n)
+{
+	uint32_t have = rt.ring->n_chunks;
+
+	if (n > rt.max_chunks - have)
+		n = rt.max_chunks - have;
+	if (!n || fallocate(rt.ring_fd, 0, (off_t)chunk_offset(have), (off_t)n * RING_CHUNK_BYTES) != 0) {
+		rt.max_chunks = have ? have : rt.max_chunks; /* no more room: live with what there is */
+		return 0;
+	}
+	madvise(ring_chunk_at(have), (size_t)n * RING_CHUNK_BYTES, MADV_POPULATE_WRITE);
+	__atomic_store_n(&rt.ring->n_chunks, have + n, __ATOMIC_RELEASE);
+	for (uint32_t i = have + n; i > have; i--)
+		rt.free_chunks[rt.n_free++] = i - 1;
+	return n;
+}
+
+void ring_prepare(void)
+{
+	lock_take(&rt.chunks_lock);
+	if (rt.n_free < READY)
+		grow(GROW);
+	lock_release(&rt.chunks_lock);
+}
+
+static int create_ring(const char *path, size_t bytes)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -1;
+	/* The header, the first names and the first chunks must be there; the rest follows when it is needed. */
+	if (ftruncate(fd, (off_t)bytes) == 0 && fallocate(fd, 0, 0, RING_HEADER_BYTES + (64 << 10)) == 0 &&
+	    fallocate(fd, 0, (off_t)chunk_offset(0), GROW * RING_CHUNK_BYTES) == 0) {
+		int high = fcntl(fd, F_DUPFD_CLOEXEC, 200); /* out of the way of programs that count on low numbers */
+		if (high >= 0) {
+			close(fd);
+			fd = high;
+		}
+		flock(fd, LOCK_EX | LOCK_NB);
+		return fd;
+	}
+	int saved = errno;
+	unlink(path);
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+static sonde_status map_ring(size_t bytes, sonde_error *err)
+{
+	size_t lists = 2 * rt.max_chunks * sizeof(uint32_t);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rt.ring_fd, 0);
+	uint32_t *numbers = mmap(NULL, lists, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED || numbers == MAP_FAILED) {
+		if (memory != MAP_FAILED)
+			munmap(memory, bytes);
+		if (numbers != MAP_FAILED)
+			munmap(numbers, lists);
+		unlink(rt.ring_path);
+		close(rt.ring_fd);
+		return error_set(err, SONDE_E_MEMORY, -1, "no memory for a ring of %zu bytes", bytes);
+	}
+	rt.ring = memory;
+	rt.free_chunks = numbers;
+	rt.sealed_next = numbers + rt.max_chunks;
+	rt.n_free = rt.n_sealed = 0;
+	rt.sealed_first = rt.sealed_last = NONE;
+	return SONDE_OK;
+}
+
+sonde_status ring_open(const char *beside, sonde_error *err)
+{
+	if (rt.ring)
+		return SONDE_OK;
+	rt.max_chunks = (uint32_t)(rt.options.buffer / RING_CHUNK_BYTES);
+	size_t bytes = chunk_offset(rt.max_chunks);
+	snprintf(rt.ring_path, sizeof rt.ring_path, "/dev/shm/sonde-%u-%d-%llx.ring", (unsigned)geteuid(),
+		 (int)getpid(), (unsigned long long)proc_start_time(getpid()));
+	rt.ring_fd = create_ring(rt.ring_path, bytes);
+	if (rt.ring_fd < 0 && errno == EEXIST) { /* left by this process before an exec */
+		size_t len = strlen(rt.ring_path);
+		snprintf(rt.ring_path + len, sizeof rt.ring_path - len, "-%llx", (unsigned long long)clock_ticks());
+		rt.ring_fd = create_ring(rt.ring_path, bytes);
+	}
+	if (rt.ring_fd < 0 && snprintf(rt.ring_path, sizeof rt.ring_path, "%s.ring", beside) < (int)sizeof rt.ring_path)
+		rt.ring_fd = create_ring(rt.ring_path, bytes);
+	if (rt.ring_fd < 0)
+		return error_set(err, SONDE_E_IO, -1, "no room for the ring in /dev/shm or beside %s: %s", beside,
+				 strerror(errno));
+	sonde_status status = map_ring(bytes, err);
+	if (status)
+		return status;
+	rt.ring->magic = RING_MAGIC;
+	rt.ring->version = FORMAT_VERSION;
+	grow(GROW);
+	lock_take(&rt.names_lock);
+	names_attach();
+	lock_release(&rt.names_lock);
+	return SONDE_OK;
+}
+
+void ring_unlink(void)
+{
+	if (rt.ring && rt.ring_path[0])
+		unlink(rt.ring_path);
+	rt.ring_path[0] = 0;
+}
+
+/* What threads wrote between two recordings belongs to neither. */
+void ring_begin_session(void)
+{
+	for (uint32_t i = 0; i < ring_n_chunks(); i++) {
+		ring_chunk *chunk = ring_chunk_at(i);
+		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) != CHUNK_ACTIVE)
+			continue;
+		size_t n = chunk->flushed;
+		while (n < CHUNK_WORDS) {
+			uint64_t word = __atomic_load_n(&chunk->words[n], __ATOMIC_ACQUIRE);
+			if (!word)
+				break;
+			n += word & EVENT_PAYLOAD ? 2 + chunk->words[n + 1] : 1;
+		}
+		chunk->flushed = n;
+		chunk->base_ticks = clock_ticks();
+	}
+}
+
+/* ---- What threads do -------------------------------------------------------------------------------------------- */
+
+static void set_cursor(uint64_t *next, uint64_t *end)
+{
+	sonde_cursor_t_ *cursor = &sonde_cursor_;
+
+	/* A signal handler may come between any two of these: first nothing fits, then all is new. */
+	__atomic_store_n(&cursor->end, NULL, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	this_thread.next = next;
+	this_thread.end = end;
+	if (rt.slow_clock)
+		return;
+	__atomic_store_n(&cursor->next, next, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&cursor->end, end, __ATOMIC_RELAXED);
+}
+
+static void seal(void)
+{
+	thread_state *t = &this_thread;
+	ring_chunk *chunk = t->chunk;
+
+	if (!chunk)
+		return;
+	uint64_t *next = rt.slow_clock ? t->next : sonde_cursor_.next;
+	set_cursor(NULL, NULL);
+	chunk->n_words = (uint32_t)(next - chunk->words);
+	t->n_words += chunk->n_words;
+	t->chunk = NULL;
+	__atomic_store_n(&chunk->state, CHUNK_SEALED, __ATOMIC_RELEASE);
+	uint32_t index = chunk_index(chunk);
+	lock_take(&rt.chunks_lock);
+	rt.sealed_next[index] = NONE;
+	if (rt.n_sealed++)
+		rt.sealed_next[rt.sealed_last] = index;
+	else
+		rt.sealed_first = index;
+	rt.sealed_last = index;
+	lock_release(&rt.chunks_lock);
+	writer_wake();
+}
+
+/* Index of a free chunk, or NONE: the event is lost. */
+static uint32_t wait_for_chunk(void)
+{
+	lock_take(&rt.chunks_lock);
+	for (;;) {
+		if (rt.n_free || grow(GROW)) {
+			uint32_t index = rt.free_chunks[--rt.n_free];
+			lock_release(&rt.chunks_lock);
+			return index;
+		}
+		if (rt.options.full == FULL_DROP || !__atomic_load_n(&rt.running, __ATOMIC_RELAXED)) {
+			lock_release(&rt.chunks_lock);
+			return NONE;
+		}
+		uint32_t seen = __atomic_load_n(&rt.chunk_freed, __ATOMIC_RELAXED);
+		rt.n_waiting++;
+		lock_release(&rt.chunks_lock);
+		writer_wake();
+		futex_wait(&rt.chunk_freed, seen, 20000000);
+		lock_take(&rt.chunks_lock);
+		rt.n_waiting--;
+	}
+}
+
+static bool next_chunk(void)
+{
+	thread_state *t = &this_thread;
+
+	seal();
+	if (!t->number) {
+		t->number = __atomic_add_fetch(&rt.n_threads, 1, __ATOMIC_RELAXED);
+		t->tid = (uint32_t)syscall(SYS_gettid);
+	}
+	pthread_setspecific(rt.key, &this_thread);
+	uint32_t index = wait_for_chunk();
+	if (index == NONE) {
+		t->n_lost++;
+		count_lost(&rt.ring->info.n_lost_full, 1);
+		return false;
+	}
+	ring_chunk *chunk = ring_chunk_at(index);
+	chunk->thread = t->number;
+	chunk->tid = t->tid;
+	chunk->first_word = t->n_words;
+	chunk->flushed = 0;
+	chunk->base_ticks = clock_ticks();
+	chunk->n_lost = t->n_lost;
+	__atomic_store_n(&chunk->state, CHUNK_ACTIVE, __ATOMIC_RELEASE);
+	t->chunk = chunk;
+	set_cursor(chunk->words, chunk->words + CHUNK_WORDS);
+	return true;
+}
+
+static uint64_t *take_from_chunk(size_t n_words)
+{
+	thread_state *t = &this_thread;
+	uint64_t *at;
+
+	if (rt.slow_clock) {
+		at = t->next;
+		if (!t->chunk || (size_t)(t->end - at) < n_words)
+			return NULL;
+		t->next += n_words;
+		return at;
+	}
+	at = sonde_reserve_(n_words);
+	if ((uintptr_t)(at + n_words) <= (uintptr_t)sonde_cursor_.end)
+		return at;
+	sonde_reserve_(-n_words);
+	return NULL;
+}
+
+uint64_t *ring_take(size_t n_words)
+{
+	thread_state *t = &this_thread;
+	int saved = errno;
+
+	if (t->busy) {
+		if (rt.ring)
+			count_lost(&rt.ring->info.n_lost_signal, 1);
+		return NULL;
+	}
+	t->busy = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	uint64_t *at = NULL;
+	if (!rt.in_child || start_in_child()) {
+		at = take_from_chunk(n_words);
+		if (!at && rt.ring && next_chunk())
+			at = take_from_chunk(n_words);
+	}
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	t->busy = 0;
+	errno = saved;
+	return at;
+}
+
+void ring_thread_exit(void *unused)
+{
+	(void)unused;
+	this_thread.busy = 1;
+	if (rt.ring)
+		seal();
+	this_thread.busy = 0;
+}
+
+void ring_forget_in_child(void)
+{
+	if (rt.ring) {
+		munmap(rt.ring, chunk_offset(rt.max_chunks));
+		munmap(rt.free_chunks, 2 * rt.max_chunks * sizeof(uint32_t));
+		close(rt.ring_fd);
+	}
+	rt.ring = NULL;
+	rt.ring_path[0] = 0;
+	rt.n_threads = 0;
+	this_thread = (thread_state){ 0 };
+	sonde_cursor_ = (sonde_cursor_t_){ NULL, NULL };
+}
+
+/* ---- What the writer does ---------------------------------------------------------------------------------------- */
+
+ring_chunk *ring_next_sealed(void)
+{
+	ring_chunk *chunk = NULL;
+
+	lock_take(&rt.chunks_lock);
+	if (rt.n_sealed) {
+		chunk = ring_chunk_at(rt.sealed_first);
+		rt.sealed_first = rt.sealed_next[rt.sealed_first];
+		rt.n_sealed--;
+	}
+	lock_release(&rt.chunks_lock);
+	return chunk;
+}
+
+void ring_release(ring_chunk *chunk)
+{
+	size_t used = chunk->n_words;
+
+	/* In this order: what a crash leaves behind is never read twice nor read as events when half cleared. */
+	__atomic_store_n(&chunk->flushed, used, __ATOMIC_RELEASE);
+	__atomic_store_n(&chunk->state, CHUNK_FREE, __ATOMIC_RELEASE);
+	memset(chunk->words, 0, used * sizeof(uint64_t));
+	lock_take(&rt.chunks_lock);
+	rt.free_chunks[rt.n_free++] = chunk_index(chunk);
+	bool waiting = rt.n_waiting != 0;
+	__atomic_add_fetch(&rt.chunk_freed, 1, __ATOMIC_RELEASE);
+	lock_release(&rt.chunks_lock);
+	if (waiting)
+		futex_wake_all(&rt.chunk_freed);
+}

@@ -1,0 +1,162 @@
+/*
+ * The runtime inside the profiled program: one static struct, shared by the files of this directory.
+ *
+ *   start.c    start, stop, pause, fork, exit
+ *   config.c   from struct and environment to what shall be recorded
+ *   ring.c     the shared memory: chunks for threads, taken, sealed and given back
+ *   writer.c   the thread that encodes sealed chunks into the file
+ *   names.c    names to 16-bit ids
+ *   events.c   everything that is more than one word
+ *   memory.c   who holds how much
+ *   clock.c    ticks, and pairs of ticks and nanoseconds
+ *
+ * A thread writes events into its chunk through sonde_cursor_ (record.h). When that is full, or on its first event, it
+ * comes to ring_take(). Locks: session (start and stop), then names, then chunks; none is held while an event is
+ * written. `busy` in the thread keeps a signal handler out of what its thread is just changing; the handler's event is
+ * then counted as lost.
+ */
+#ifndef SONDE_RECORD_RUNTIME_H
+#define SONDE_RECORD_RUNTIME_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "base/lock.h"
+#include "format/events.h"
+#include "format/file.h"
+#include "format/names.h"
+#include "format/ring.h"
+#include <sonde/record.h>
+
+/* The state of a thread besides its cursor. */
+typedef struct thread_state {
+	ring_chunk *chunk;
+	uint64_t *next, *end; /* what the cursor would be, when events must not use it (clock other than ticks) */
+	uint32_t number;      /* 0: no event yet */
+	uint32_t tid;
+	uint32_t n_ops;	  /* serials handed out */
+	uint32_t busy;	  /* inside the runtime: a signal handler's event must not enter */
+	uint64_t n_words; /* in the chunks before */
+	uint64_t n_lost;
+} thread_state;
+extern __thread thread_state this_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* What the user asked for, checked. */
+typedef struct record_options {
+	char output[4096]; /* with %p and %n; "" for the default */
+	uint32_t active;   /* SONDE_ACTIVE_*_ */
+	size_t buffer;
+	full_policy full;
+	unsigned report;
+	bool enabled, shapes, stacks, flops;
+} record_options;
+
+struct runtime {
+	lock session_lock; /* start, stop, fork */
+	lock names_lock;
+	lock chunks_lock;
+	bool running; /* a recording is on; paused or not */
+	bool paused;
+	bool automatic;	   /* begun by the environment, not by the program */
+	bool shared;	   /* the program's own session inside the automatic recording */
+	bool in_child;	   /* forked from a recording program, own recording not begun yet */
+	bool handlers_set; /* atfork, thread key */
+	bool slow_clock;   /* clock_gettime instead of ticks */
+	stream_clock clock;
+	record_options options;
+	uint32_t n_sessions;
+	uint32_t n_threads;
+	pthread_key_t key; /* its destructor seals the chunk of a thread that ends */
+	uint64_t n_launches;
+
+	/* ring.c */
+	ring_header *ring;
+	int ring_fd;
+	char ring_path[256];
+	uint32_t max_chunks;
+	uint32_t *free_chunks; /* a stack: the one used last is warm */
+	uint32_t n_free;
+	uint32_t *sealed_next; /* a queue through the chunks */
+	uint32_t sealed_first, sealed_last, n_sealed;
+	uint32_t chunk_freed; /* futex, counts */
+	uint32_t n_waiting;
+
+	/* writer.c */
+	bool writer_runs;
+	uint32_t wake; /* futex, counts */
+	uint32_t writer_sleeps;
+	uint32_t request; /* writer_request */
+	uint32_t done;	  /* futex, counts requests done */
+	int file_fd;
+	char path[4096];
+	dev_t file_device;
+	ino_t file_inode;
+	uint64_t file_bytes;
+	uint64_t stream;
+};
+extern struct runtime rt __attribute__((visibility("hidden")));
+
+/* clock.c */
+void clock_choose(void);
+clock_pair clock_pair_now(void);
+static inline uint64_t clock_ticks(void);
+
+/* config.c */
+void config_from_environment(record_options *options);
+sonde_status config_from_struct(const sonde_config *config, record_options *options, sonde_error *err);
+
+/* names.c; an id for good, NAME_FULL_ID when there is no room. Not while `busy`. */
+uint32_t name_intern(name_kind kind, uint32_t category, const char *name);
+void names_attach(void);  /* copies what is known into a new ring; under names_lock */
+size_t names_bytes(void); /* published so far */
+const uint8_t *names_at(size_t offset);
+
+/* ring.c */
+sonde_status ring_open(const char *beside, sonde_error *err);
+void ring_unlink(void);
+void ring_begin_session(void);
+uint64_t *ring_take(size_t n_words); /* room for a whole event in this thread's chunk; NULL: counted as lost */
+void ring_thread_exit(void *unused);
+void ring_forget_in_child(void);
+void ring_release(ring_chunk *chunk); /* writer: the chunk's words are in the file */
+ring_chunk *ring_next_sealed(void);   /* writer: oldest first; NULL */
+ring_chunk *ring_chunk_at(uint32_t index);
+uint32_t ring_n_chunks(void);
+void ring_prepare(void); /* writer: keeps some fresh chunks ready */
+void count_lost(uint64_t *counter, uint64_t n);
+
+/* writer.c */
+typedef enum writer_request { REQUEST_NONE, REQUEST_FLUSH, REQUEST_FINISH } writer_request;
+sonde_status writer_start(sonde_error *err); /* the thread, once in a process */
+void writer_wake(void);
+void writer_ask(writer_request request); /* returns when everything emitted before is in the file */
+
+/* output.c; all but output_open and output_forget_in_child are the writer's */
+sonde_status output_open(const char *path, sonde_error *err);
+bool output_write(const void *bytes, size_t len, uint64_t n_events); /* false: n_events are counted as lost */
+void output_block(block_kind kind, const void *payload, size_t len);
+void output_stream_info(stream_state state); /* the header, in place */
+void output_close(void);
+void output_forget_in_child(void);
+
+/* memory.c */
+void memory_reset(void);
+void memory_init_child(void);
+
+/* start.c */
+bool start_in_child(void);
+
+/* events.c */
+void event_put(uint32_t code, const uint64_t *words, size_t n_words);
+void event_put_stack(void); /* of the event before, when stacks are recorded */
+
+static inline uint64_t clock_ticks(void)
+{
+	extern int64_t clock_slow_ticks(void) __attribute__((visibility("hidden")));
+
+	return __builtin_expect(rt.slow_clock, 0) ? (uint64_t)clock_slow_ticks() : sonde_ticks_();
+}
+
+#endif

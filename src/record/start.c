@@ -1,0 +1,368 @@
+/*
+ * Starting and stopping; fork; the beginning and the end of the process.
+ *
+ * A recording begins in a constructor when the environment asks for it and ends in a destructor, after everything that
+ * uses the library has run its own. A program may also start and stop recordings itself; inside an automatic one its
+ * start and stop only mark a stretch of that recording.
+ *
+ * After fork the child lets go of the parent's ring and file. It gets its own with its first event, so that a child
+ * that only execs leaves nothing behind.
+ */
+#define _GNU_SOURCE
+#include "record/runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/proc.h"
+
+
+struct runtime rt = { .file_fd = -1, .ring_fd = -1 };
+uint32_t sonde_active_;
+
+/* ---- The name of the file ---------------------------------------------------------------------------------------- */
+
+static void expand(const char *pattern, char *out, size_t size)
+{
+	size_t n = 0;
+
+	for (const char *p = pattern; *p && n + 12 < size; p++) {
+		if (p[0] == '%' && (p[1] == 'p' || p[1] == 'n')) {
+			n += (size_t)snprintf(out + n, size - n, "%d",
+					      p[1] == 'p' ? (int)getpid() : (int)rt.n_sessions);
+			p++;
+		} else {
+			if (p[0] == '%' && p[1] == '%')
+				p++;
+			out[n++] = *p;
+		}
+	}
+	out[n] = 0;
+}
+
+/* The same, absolute: the program may change its directory while it runs. */
+static sonde_status output_path(char *out, size_t size, sonde_error *err)
+{
+	static char name[4096], directory[4096]; /* under session_lock; a thread's stack may be small */
+
+	if (rt.options.output[0])
+		expand(rt.options.output, name, sizeof name);
+	else
+		snprintf(name, sizeof name, "%s.%d.sonde", program_invocation_short_name, (int)getpid());
+	directory[0] = 0;
+	if (name[0] != '/' && getcwd(directory, sizeof directory - 1))
+		strcat(directory, "/");
+	if (snprintf(out, size, "%s%s", directory, name) >= (int)size)
+		return error_set(err, SONDE_E_USAGE, -1, "the path of the output is too long");
+	return SONDE_OK;
+}
+
+/* ---- Start and stop ---------------------------------------------------------------------------------------------- */
+
+static void describe_stream(void)
+{
+	ring_header *ring = rt.ring;
+	stream_block *info = &ring->info;
+
+	ring->first = ring->last = clock_pair_now();
+	*info = (stream_block){
+		.state = STREAM_OPEN,
+		.clock = rt.clock,
+		.role = ROLE_PROGRAM,
+		.pid = (uint32_t)getpid(),
+		.pid_start = proc_start_time(getpid()),
+		.start_ns = ring->first.ns,
+		.start_utc_ns = clock_ns(CLOCK_REALTIME),
+		.ring_bytes = rt.options.buffer,
+		.full = rt.options.full,
+	};
+	snprintf(info->ring_path, sizeof info->ring_path, "%s", rt.ring_path);
+	snprintf(info->program, sizeof info->program, "%s", program_invocation_short_name);
+	gethostname(info->host, sizeof info->host - 1);
+	snprintf(info->writer, sizeof info->writer, "%s", SONDE_VERSION);
+	rt.stream = (uint64_t)info->pid << 32 ^ (uint64_t)info->start_ns;
+}
+
+static void fork_prepare(void);
+static void fork_parent(void);
+static void fork_child(void);
+
+static void set_handlers(void)
+{
+	if (rt.handlers_set)
+		return;
+	rt.handlers_set = true;
+	clock_choose();
+	pthread_key_create(&rt.key, ring_thread_exit);
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+/* Under session_lock. */
+static sonde_status begin(sonde_error *err)
+{
+	static char path[sizeof rt.path];
+
+	set_handlers();
+	rt.n_sessions++;
+	sonde_status status = output_path(path, sizeof path, err);
+	if (!status)
+		status = ring_open(path, err);
+	if (status)
+		return status;
+	describe_stream();
+	status = output_open(path, err);
+	if (status)
+		return status;
+	status = writer_start(err);
+	if (status) {
+		unlink(rt.path);
+		output_close();
+		return status;
+	}
+	if (rt.options.stacks)
+		backtrace((void *[1]){ NULL }, 1); /* loads what it needs now, not in a signal handler */
+	memory_reset();
+	ring_begin_session();
+	__atomic_store_n(&rt.ring->stream, rt.stream, __ATOMIC_RELEASE);
+	rt.running = true;
+	rt.in_child = rt.paused = false;
+	writer_wake();
+	__atomic_store_n(&sonde_active_, rt.options.active, __ATOMIC_RELEASE);
+	return SONDE_OK;
+}
+
+static sonde_status start_locked(const record_options *options, bool automatic, sonde_error *err)
+{
+	if (rt.running && rt.automatic && !rt.shared && !automatic) {
+		rt.shared = true;
+		return SONDE_OK;
+	}
+	if (rt.running)
+		return error_set(err, SONDE_E_STATE, -1, "a recording is running already, into %s", rt.path);
+	rt.options = *options;
+	rt.automatic = automatic;
+	return begin(err);
+}
+
+static sonde_status start(const record_options *options, bool automatic, sonde_error *err)
+{
+	uint32_t busy = this_thread.busy;
+
+	this_thread.busy = 1;
+	lock_take(&rt.session_lock);
+	sonde_status status = start_locked(options, automatic, err);
+	lock_release(&rt.session_lock);
+	this_thread.busy = busy;
+	return status;
+}
+
+sonde_status sonde_start(const sonde_config *config, sonde_error *err)
+{
+	static record_options options; /* too large for the stack of a small thread; session_lock comes later, hence: */
+	static lock guard;
+
+	lock_take(&guard);
+	sonde_status status = SONDE_OK;
+	if (config)
+		status = config_from_struct(config, &options, err);
+	else
+		config_from_environment(&options);
+	if (!status)
+		status = start(&options, false, err);
+	lock_release(&guard);
+	return status;
+}
+
+static void print_report(void);
+
+static sonde_status stop(bool at_exit, sonde_error *err)
+{
+	sonde_status status = SONDE_OK;
+
+	this_thread.busy = 1;
+	lock_take(&rt.session_lock);
+	if (!rt.running) {
+		status = error_set(err, SONDE_E_STATE, -1, "no recording is running");
+	} else if (rt.shared && !at_exit) {
+		rt.shared = false;
+		writer_ask(REQUEST_FLUSH);
+	} else if (rt.automatic && !at_exit) {
+		status = error_set(err, SONDE_E_STATE, -1,
+				   "the recording was started from outside and ends with the program");
+	} else {
+		__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&rt.running, false, __ATOMIC_RELEASE);
+		rt.shared = false;
+		writer_ask(REQUEST_FINISH);
+		if (rt.ring->info.io_errno)
+			status = error_set(err, SONDE_E_IO, -1, "%s: %s; %llu events were lost", rt.path,
+					   strerror(rt.ring->info.io_errno),
+					   (unsigned long long)rt.ring->info.n_lost_io);
+	}
+	lock_release(&rt.session_lock);
+	this_thread.busy = 0;
+	return status;
+}
+
+sonde_status sonde_stop(sonde_error *err)
+{
+	bool report = rt.options.report && !rt.automatic;
+	sonde_status status = stop(false, err);
+
+	if (!status && report)
+		print_report();
+	return status;
+}
+
+void sonde_pause(void)
+{
+	uint64_t on = 1;
+
+	if (!rt.running || rt.paused)
+		return;
+	event_put(EVENT_PAUSE, &on, 1);
+	rt.paused = true;
+	__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
+}
+
+void sonde_resume(void)
+{
+	uint64_t off = 0;
+
+	if (!rt.running || !rt.paused)
+		return;
+	rt.paused = false;
+	__atomic_store_n(&sonde_active_, rt.options.active, __ATOMIC_RELEASE);
+	event_put(EVENT_PAUSE, &off, 1);
+}
+
+const char *sonde_output(void)
+{
+	return rt.path;
+}
+
+/* ---- Fork -------------------------------------------------------------------------------------------------------- */
+
+static void fork_prepare(void)
+{
+	if (this_thread.busy) /* in a signal handler that interrupted us: the locks may be our own */
+		return;
+	lock_take(&rt.session_lock);
+	lock_take(&rt.names_lock);
+	lock_take(&rt.chunks_lock);
+}
+
+static void fork_parent(void)
+{
+	if (this_thread.busy)
+		return;
+	lock_release(&rt.chunks_lock);
+	lock_release(&rt.names_lock);
+	lock_release(&rt.session_lock);
+}
+
+static void fork_child(void)
+{
+	rt.session_lock = rt.names_lock = rt.chunks_lock = (lock){ 0 };
+	output_forget_in_child();
+	ring_forget_in_child();
+	memory_init_child();
+	rt.writer_runs = false;
+	rt.writer_sleeps = rt.request = rt.n_waiting = 0;
+	rt.in_child = rt.running;
+	rt.running = rt.shared = false;
+}
+
+/* With the first event of a child. The caller has set `busy`. */
+bool start_in_child(void)
+{
+	sonde_error err;
+	bool ok = true;
+
+	lock_take(&rt.session_lock);
+	if (rt.in_child) {
+		ok = begin(&err) == SONDE_OK;
+		if (!ok) {
+			fprintf(stderr, "sonde: process %d is not recorded: %s\n", (int)getpid(), err.message);
+			__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
+			rt.in_child = false;
+		}
+	}
+	lock_release(&rt.session_lock);
+	return ok;
+}
+
+/* ---- The process ------------------------------------------------------------------------------------------------- */
+
+/* Reading is libsonde's work: it is loaded only now, from beside this library or from where the system finds it. */
+static void *load_reader(void)
+{
+	char path[4096];
+	Dl_info self;
+
+	if (dladdr((void *)&rt, &self) && self.dli_fname) {
+		const char *slash = strrchr(self.dli_fname, '/');
+		int len = slash ? (int)(slash - self.dli_fname) : 0;
+		if (slash &&
+		    snprintf(path, sizeof path, "%.*s/libsonde.so.0", len, self.dli_fname) < (int)sizeof path) {
+			void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+			if (library)
+				return library;
+		}
+	}
+	return dlopen("libsonde.so.0", RTLD_NOW | RTLD_LOCAL);
+}
+
+static void print_report(void)
+{
+	void *library = load_reader(), *report = NULL;
+	sonde_status (*open_report)(const char *, void **, sonde_error *) = NULL;
+	void (*print)(const void *, FILE *, unsigned) = NULL;
+	void (*release)(void *) = NULL;
+	sonde_error err;
+
+	if (library) {
+		*(void **)&open_report = dlsym(library, "sonde_report_open");
+		*(void **)&print = dlsym(library, "sonde_report_print");
+		*(void **)&release = dlsym(library, "sonde_report_free");
+	}
+	if (!open_report || !print || !release) {
+		fprintf(stderr, "sonde: the report needs libsonde, which was not found; try: sonde report %s\n",
+			rt.path);
+	} else if (open_report(rt.path, &report, &err)) {
+		fprintf(stderr, "sonde: %s\n", err.message);
+	} else {
+		print(report, stderr, rt.options.report);
+		release(report);
+	}
+}
+
+__attribute__((constructor(200))) static void begin_process(void)
+{
+	static record_options options;
+	sonde_error err;
+
+	config_from_environment(&options);
+	if (options.enabled && start(&options, true, &err))
+		fprintf(stderr, "sonde: nothing is recorded: %s\n", err.message);
+}
+
+__attribute__((destructor(200))) static void end_process(void)
+{
+	sonde_error err;
+
+	if (rt.running) {
+		bool report = rt.options.report != 0;
+		if (stop(true, &err))
+			fprintf(stderr, "sonde: %s\n", err.message);
+		if (report)
+			print_report();
+	}
+	ring_unlink();
+}
