@@ -1,0 +1,29 @@
+/* What an analysis is: one file, one of these, one line in analyses.def. */
+#ifndef SONDE_ANALYZE_ANALYSIS_H
+#define SONDE_ANALYZE_ANALYSIS_H
+
+#include "analyze/profile.h"
+#include "analyze/result.h"
+
+typedef struct analysis {
+	const char *name;
+	const char *summary; /* one sentence */
+	sonde_status (*run)(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
+			    sonde_error *err);
+} analysis;
+
+#define ANALYSIS(name) extern const analysis name##_analysis;
+#include "analyze/analyses.def"
+#undef ANALYSIS
+
+/* Parts that several of them show; shared.c */
+void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p); /* headline and single values */
+void result_add_memory(sonde_result *r, const profile *p);
+void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts);
+void result_add_counters(sonde_result *r, const profile *p);
+const char *trace_title(const sonde_trace *trace); /* the file's name without its directory */
+
+/* The time table of names; used by `report` and, for the reports of sessions, with their own title. */
+sonde_status report_run_profile(profile *p, const sonde_analyze_options *options, sonde_result *r, sonde_error *err);
+
+#endif

@@ -1,0 +1,528 @@
+/*
+ * See profile.h. Nodes are found by name through an array (list, threads) or by parent and name through a hash (tree).
+ * A name that is on the stack already does not add to its total again, so a recursive function's total is the time that
+ * was really spent in it.
+ */
+#include "analyze/profile.h"
+
+#include "base/error.h"
+
+typedef struct profile_window {
+	int64_t from_ns, to_ns;
+} profile_window;
+
+/* ---- What is looked at ------------------------------------------------------------------------------------------- */
+
+static bool in_window(const profile *p, int64_t ns)
+{
+	size_t low = 0, high = p->n_windows;
+
+	if (!p->windows)
+		return true;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (p->windows[middle].to_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < p->n_windows && p->windows[low].from_ns <= ns;
+}
+
+static int compare_windows(const void *a, const void *b)
+{
+	const profile_window *x = a, *y = b;
+
+	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+/* Sorted and without overlaps. */
+static void merge_windows(profile *p)
+{
+	size_t n = 0;
+
+	qsort(p->windows, p->n_windows, sizeof *p->windows, compare_windows);
+	for (size_t i = 0; i < p->n_windows; i++) {
+		if (n && p->windows[i].from_ns <= p->windows[n - 1].to_ns) {
+			if (p->windows[i].to_ns > p->windows[n - 1].to_ns)
+				p->windows[n - 1].to_ns = p->windows[i].to_ns;
+		} else {
+			p->windows[n++] = p->windows[i];
+		}
+	}
+	p->n_windows = n;
+}
+
+/* ---- Nodes ------------------------------------------------------------------------------------------------------- */
+
+static uint32_t add_node(profile *p, const trace_site *site, uint32_t parent, uint32_t depth)
+{
+	profile_node *node = VEC_ADD(&p->nodes);
+
+	if (!node) {
+		p->failed = true;
+		return PROFILE_NO_NODE;
+	}
+	node->name = site->name;
+	node->category = site->category;
+	node->kind = site->kind;
+	node->parent = parent;
+	node->depth = depth;
+	return (uint32_t)p->nodes.n - 1;
+}
+
+static uint32_t list_node(profile *p, const trace_site *site)
+{
+	uint32_t name = site->name;
+
+	if (p->node_epoch[name] != p->epoch) {
+		uint32_t parent = p->options.shape == PROFILE_THREADS ? (uint32_t)(p->thread - p->trace->threads.items)
+								      : PROFILE_NO_NODE;
+		p->node_of[name] = add_node(p, site, parent, 0);
+		p->node_epoch[name] = p->epoch;
+	}
+	return p->node_of[name];
+}
+
+static size_t slot_of(const profile *p, uint32_t parent, uint32_t name)
+{
+	uint64_t key = ((uint64_t)parent << 32 | name) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (size_t)(key >> 20) & (p->n_slots - 1);
+}
+
+static bool grow_slots(profile *p)
+{
+	size_t n = p->n_slots ? p->n_slots * 2 : 1024;
+	uint32_t *slots = calloc(n, sizeof *slots);
+
+	if (!slots)
+		return false;
+	free(p->slots);
+	p->slots = slots;
+	p->n_slots = n;
+	for (size_t i = 0; i < p->nodes.n; i++) {
+		size_t slot = slot_of(p, p->nodes.items[i].parent, p->nodes.items[i].name);
+		while (slots[slot])
+			slot = (slot + 1) & (n - 1);
+		slots[slot] = (uint32_t)i + 1;
+	}
+	return true;
+}
+
+static uint32_t tree_node(profile *p, const trace_site *site, uint32_t parent, uint32_t depth)
+{
+	if (p->nodes.n * 2 >= p->n_slots && !grow_slots(p)) {
+		p->failed = true;
+		return PROFILE_NO_NODE;
+	}
+	size_t slot = slot_of(p, parent, site->name);
+	for (; p->slots[slot]; slot = (slot + 1) & (p->n_slots - 1)) {
+		const profile_node *node = &p->nodes.items[p->slots[slot] - 1];
+		if (node->parent == parent && node->name == site->name)
+			return p->slots[slot] - 1;
+	}
+	uint32_t node = add_node(p, site, parent, depth);
+	if (node != PROFILE_NO_NODE)
+		p->slots[slot] = node + 1;
+	return node;
+}
+
+static uint32_t enter_tree(profile *p, const slice *s)
+{
+	uint32_t parent = s->depth && s->depth <= p->path.n ? p->path.items[s->depth - 1] : PROFILE_NO_NODE;
+	uint32_t depth = parent == PROFILE_NO_NODE ? 0 : p->nodes.items[parent].depth + 1;
+	uint32_t node = tree_node(p, s->site, parent, depth);
+
+	while (p->path.n <= s->depth) {
+		uint32_t *place = VEC_ADD(&p->path);
+		if (!place) {
+			p->failed = true;
+			return node;
+		}
+		*place = PROFILE_NO_NODE;
+	}
+	p->path.items[s->depth] = node;
+	return node;
+}
+
+/* ---- Steps and phases -------------------------------------------------------------------------------------------- */
+
+static void begin_step(profile *p, const slice *s)
+{
+	uint64_t *open = VEC_ADD(&p->open_steps);
+	profile_step *step = open && in_window(p, s->start_ns) ? VEC_ADD(&p->steps) : NULL;
+
+	if (!open) {
+		p->failed = true;
+		return;
+	}
+	*open = step ? p->steps.n : 0;
+	if (step)
+		*step = (profile_step){ .number = s->number, .start_ns = s->start_ns };
+}
+
+static void end_step(profile *p, const slice *s)
+{
+	uint64_t index = p->open_steps.n ? p->open_steps.items[--p->open_steps.n] : 0;
+
+	if (!index)
+		return;
+	p->steps.items[index - 1].dur_ns = s->dur_ns;
+	p->steps.items[index - 1].flags = s->flags;
+	stats_add(&p->step_stats, s->dur_ns);
+}
+
+static void end_phase(profile *p, const slice *s)
+{
+	size_t i = 0;
+
+	while (i < p->phases.n && p->phases.items[i].name != s->site->name)
+		i++;
+	profile_phase *phase = i < p->phases.n ? &p->phases.items[i] : VEC_ADD(&p->phases);
+	if (!phase) {
+		p->failed = true;
+		return;
+	}
+	phase->name = s->site->name;
+	stats_add(&phase->stats, s->dur_ns);
+	phase->stats.self_ns += s->dur_ns - s->child_ns;
+	uint64_t index = p->open_steps.n ? p->open_steps.items[p->open_steps.n - 1] : 0;
+	if (index && i < PROFILE_PHASES)
+		p->steps.items[index - 1].phase_ns[i] += s->dur_ns;
+}
+
+/* ---- The sink ---------------------------------------------------------------------------------------------------- */
+
+static void on_thread(void *context, const trace_thread *thread)
+{
+	profile *p = context;
+
+	p->thread = thread;
+	p->open_steps.n = 0;
+	if (p->options.shape == PROFILE_THREADS)
+		p->epoch++;
+}
+
+static void on_named(void *context, const trace_thread *thread, const char *name, size_t len, bool process)
+{
+	profile *p = context;
+	const char *copy = arena_strndup(&p->arena, name, len);
+
+	if (!copy)
+		p->failed = true;
+	else if (process)
+		p->process_name = copy;
+	else
+		p->thread_names[thread - p->trace->threads.items] = copy;
+}
+
+static void on_begin(void *context, slice *s, const event *e)
+{
+	profile *p = context;
+
+	(void)e;
+	uint32_t node = p->options.shape == PROFILE_TREE ? enter_tree(p, s) : list_node(p, s->site);
+	s->user = (void *)(uintptr_t)node;
+	if (!(s->flags & SLICE_ASYNC))
+		p->n_open[s->site->name]++;
+	if (s->site->kind == NAME_STEP)
+		begin_step(p, s);
+}
+
+static void add_slice(profile *p, const slice *s, uint32_t index, bool outermost)
+{
+	profile_node *node = &p->nodes.items[index];
+
+	if (node->category != s->site->category)
+		node->mixed = true;
+	stats_add(&node->stats, s->dur_ns);
+	if (outermost)
+		node->stats.total_ns += s->dur_ns;
+	node->stats.self_ns += s->dur_ns > s->child_ns ? s->dur_ns - s->child_ns : 0;
+	node->stats.flops += s->flops;
+	node->stats.bytes += s->bytes;
+}
+
+static void on_end(void *context, slice *s)
+{
+	profile *p = context;
+	uint32_t node = (uint32_t)(uintptr_t)s->user;
+	bool outermost = s->flags & SLICE_ASYNC || --p->n_open[s->site->name] == 0;
+
+	if (s->site->kind == NAME_STEP)
+		end_step(p, s);
+	if (node == PROFILE_NO_NODE || !in_window(p, s->start_ns))
+		return;
+	add_slice(p, s, node, outermost || p->options.shape == PROFILE_TREE);
+	if (s->site->kind == NAME_PHASE)
+		end_phase(p, s);
+}
+
+static void on_counter(void *context, const trace_site *site, int64_t time_ns, double value)
+{
+	profile *p = context;
+	size_t i = 0;
+
+	if (!in_window(p, time_ns))
+		return;
+	while (i < p->counters.n && p->counters.items[i].name != site->name)
+		i++;
+	profile_counter *c = i < p->counters.n ? &p->counters.items[i] : VEC_ADD(&p->counters);
+	if (!c) {
+		p->failed = true;
+		return;
+	}
+	if (!c->n || time_ns < c->first_ns)
+		c->first = value, c->first_ns = time_ns;
+	if (!c->n || time_ns >= c->last_ns)
+		c->last = value, c->last_ns = time_ns;
+	c->min = !c->n || value < c->min ? value : c->min;
+	c->max = !c->n || value > c->max ? value : c->max;
+	c->name = site->name;
+	c->n++;
+}
+
+static void on_device(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
+		      int64_t end_ns)
+{
+	profile *p = context;
+	slice s = { .site = site, .start_ns = start_ns, .dur_ns = end_ns - start_ns };
+
+	(void)stream, (void)launch;
+	if (!in_window(p, start_ns))
+		return;
+	uint32_t node = p->options.shape == PROFILE_TREE ? tree_node(p, site, PROFILE_NO_NODE, 0) : list_node(p, site);
+	if (node != PROFILE_NO_NODE)
+		add_slice(p, &s, node, true);
+}
+
+static void on_meta(void *context, const char *key, size_t key_len, const char *value, size_t value_len)
+{
+	profile *p = context;
+	trace_meta *m = VEC_ADD(&p->meta);
+
+	if (m) {
+		m->key = arena_strndup(&p->arena, key, key_len);
+		m->value = arena_strndup(&p->arena, value, value_len);
+	}
+	p->failed |= !m || !m->key || !m->value;
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+static profile_memory *memory_of(profile *p, uint32_t device)
+{
+	char buffer[32];
+	const char *name =
+		trace_device_name(p->trace, &p->trace->streams.items[p->thread->stream], device, buffer, sizeof buffer);
+
+	for (size_t i = 0; i < p->memory.n; i++)
+		if (strcmp(p->memory.items[i]->device, name) == 0)
+			return p->memory.items[i];
+	profile_memory **place = p->memory.n < 1024 ? VEC_ADD(&p->memory) : NULL;
+	profile_memory *m = place ? calloc(1, sizeof *m) : NULL;
+	if (place)
+		*place = m;
+	if (!m) {
+		p->memory.n -= place != NULL;
+		return NULL;
+	}
+	m->device = arena_strdup(&p->arena, name);
+	m->id = device;
+	m->peak_inside = INTERN_NONE;
+	m->peak_ns = m->last_ns = INT64_MIN;
+	p->failed |= !m->device;
+	return m->device ? m : NULL;
+}
+
+static void add_point(profile *p, profile_memory *m, int64_t ns, uint64_t bytes)
+{
+	int64_t span = p->end_ns - p->start_ns;
+	int64_t at = span > 0 ? (int64_t)((__int128)(ns - p->start_ns) * PROFILE_POINTS / span) : 0;
+
+	at = at < 0 ? 0 : at >= PROFILE_POINTS ? PROFILE_POINTS - 1 : at;
+	if (bytes > m->point_peak[at])
+		m->point_peak[at] = bytes;
+	if (!m->point_set[at] || ns >= m->point_ns[at]) {
+		m->point_ns[at] = ns;
+		m->point_last[at] = bytes;
+	}
+	m->point_set[at] = true;
+}
+
+static void on_memory(void *context, const walk_memory *e)
+{
+	profile *p = context;
+	profile_memory *m = in_window(p, e->time_ns) ? memory_of(p, e->device) : NULL;
+
+	if (!m)
+		return;
+	m->n_allocs += !e->is_free;
+	m->n_frees += e->is_free;
+	m->n_unknown_frees += e->is_free && e->bytes == UINT64_MAX;
+	m->allocated_bytes += e->is_free ? 0 : e->bytes;
+	if (e->time_ns >= m->last_ns) {
+		m->last_ns = e->time_ns;
+		m->current_bytes = e->current_bytes;
+	}
+	if (e->current_bytes > m->peak_bytes) {
+		m->peak_bytes = e->current_bytes;
+		m->peak_ns = e->time_ns;
+		m->peak_inside = e->inside ? e->inside->site->name : INTERN_NONE;
+	}
+	add_point(p, m, e->time_ns, e->current_bytes);
+}
+
+size_t profile_timeline(const profile *p, const profile_memory *m, int64_t *ret_ns, uint64_t *ret_peak, size_t n)
+{
+	uint64_t level = 0;
+
+	if (n > PROFILE_POINTS)
+		n = PROFILE_POINTS;
+	for (size_t i = 0; i < n; i++) {
+		ret_ns[i] = (int64_t)((__int128)(p->end_ns - p->start_ns) * (int64_t)i / PROFILE_POINTS);
+		ret_peak[i] = m->point_set[i] && m->point_peak[i] > level ? m->point_peak[i] : level;
+		if (m->point_set[i])
+			level = m->point_last[i];
+	}
+	return n;
+}
+
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
+
+/* The windows of the steps asked for, from a walk of their own: other threads' slices may come before the steps. */
+typedef struct step_search {
+	profile *p;
+	VEC(profile_window) windows;
+} step_search;
+
+static void find_step(void *context, slice *s)
+{
+	step_search *f = context;
+
+	if (s->site->kind != NAME_STEP || s->number < f->p->options.first_step || s->number > f->p->options.last_step)
+		return;
+	profile_window *w = VEC_ADD(&f->windows);
+	if (w)
+		*w = (profile_window){ s->start_ns, s->start_ns + (s->dur_ns ? s->dur_ns : 1) };
+	f->p->failed |= !w;
+}
+
+static sonde_status find_windows(profile *p, sonde_error *err)
+{
+	step_search f = { .p = p };
+	walk_sink sink = { .context = &f, .end = find_step };
+	walk_counts counts;
+
+	if (p->options.use_steps) {
+		sonde_status status = trace_walk(p->trace, &sink, &counts, err);
+		if (status)
+			return status;
+		if (!f.windows.n)
+			return error_set(err, SONDE_E_USAGE, -1, "the recording has no steps %lld..%lld",
+					 (long long)p->options.first_step, (long long)p->options.last_step);
+	} else if (p->options.from_ns || p->options.to_ns) {
+		profile_window *w = VEC_ADD(&f.windows);
+		if (w)
+			*w = (profile_window){ p->options.from_ns, p->options.to_ns };
+		p->failed |= !w;
+	}
+	if (!f.windows.n)
+		return SONDE_OK;
+	p->windows = f.windows.items;
+	p->n_windows = f.windows.n;
+	merge_windows(p);
+	p->start_ns = p->windows[0].from_ns;
+	p->end_ns = p->windows[p->n_windows - 1].to_ns;
+	return SONDE_OK;
+}
+
+static bool prepare(profile *p)
+{
+	size_t n_strings = p->trace->strings.n + 1;
+
+	p->node_of = calloc(n_strings, sizeof *p->node_of);
+	p->node_epoch = calloc(n_strings, sizeof *p->node_epoch);
+	p->n_open = calloc(n_strings, sizeof *p->n_open);
+	p->thread_names = calloc(p->trace->threads.n + 1, sizeof *p->thread_names);
+	p->epoch = 1;
+	if (!p->node_of || !p->node_epoch || !p->n_open || !p->thread_names)
+		return false;
+	for (size_t i = 0; i < p->trace->threads.n; i++)
+		p->thread_names[i] = p->trace->threads.items[i].name;
+	return true;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	const profile_step *x = a, *y = b;
+
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+sonde_status profile_new(const sonde_trace *trace, const profile_options *options, profile **ret_profile,
+			 sonde_error *err)
+{
+	profile *p = calloc(1, sizeof *p);
+	const walk_sink sink = {
+		.context = p,
+		.thread = on_thread,
+		.named = on_named,
+		.begin = on_begin,
+		.end = on_end,
+		.counter = on_counter,
+		.memory = on_memory,
+		.device = on_device,
+		.meta = on_meta,
+	};
+
+	if (!p)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	p->trace = trace;
+	p->options = *options;
+	p->start_ns = trace->start_ns;
+	p->end_ns = trace->end_ns;
+	sonde_status status = prepare(p) ? find_windows(p, err) : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	if (!status)
+		status = trace_walk(trace, &sink, &p->counts, err);
+	if (!status && p->failed)
+		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	if (status) {
+		profile_free(p);
+		return status;
+	}
+	if (p->steps.n)
+		qsort(p->steps.items, p->steps.n, sizeof p->steps.items[0], compare_steps);
+	*ret_profile = p;
+	return SONDE_OK;
+}
+
+void profile_free(profile *p)
+{
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->nodes.n; i++)
+		stats_done(&p->nodes.items[i].stats);
+	for (size_t i = 0; i < p->phases.n; i++)
+		stats_done(&p->phases.items[i].stats);
+	for (size_t i = 0; i < p->memory.n; i++)
+		free(p->memory.items[i]);
+	stats_done(&p->step_stats);
+	VEC_DONE(&p->nodes);
+	VEC_DONE(&p->steps);
+	VEC_DONE(&p->phases);
+	VEC_DONE(&p->memory);
+	VEC_DONE(&p->counters);
+	VEC_DONE(&p->meta);
+	VEC_DONE(&p->path);
+	VEC_DONE(&p->open_steps);
+	free(p->thread_names);
+	free(p->node_of);
+	free(p->node_epoch);
+	free(p->n_open);
+	free(p->slots);
+	free(p->windows);
+	arena_done(&p->arena);
+	free(p);
+}

@@ -1,0 +1,105 @@
+/*
+ * One pass over a trace: time per name, as a list, per thread or as a call tree; steps and phases; memory; counters.
+ *
+ *   profile_new()    walks the trace; everything is there afterwards
+ *   profile_free()
+ *
+ * Memory grows with the number of names, steps, threads and devices, not with the number of events.
+ */
+#ifndef SONDE_ANALYZE_PROFILE_H
+#define SONDE_ANALYZE_PROFILE_H
+
+#include "analyze/stats.h"
+#include "base/vec.h"
+#include "store/trace.h"
+#include "store/walk.h"
+
+enum { PROFILE_PHASES = 8, PROFILE_POINTS = 512, PROFILE_NO_NODE = UINT32_MAX };
+
+typedef enum profile_shape { PROFILE_FLAT, PROFILE_THREADS, PROFILE_TREE } profile_shape;
+
+typedef struct profile_options {
+	profile_shape shape;
+	bool use_steps; /* only what began in these steps */
+	int64_t first_step, last_step;
+	int64_t from_ns, to_ns; /* only what began in [from, to); both 0: everything */
+} profile_options;
+
+typedef struct profile_node {
+	uint32_t name, category; /* strings */
+	uint32_t parent;	 /* node, thread number in the trace, or PROFILE_NO_NODE */
+	uint32_t depth;
+	uint8_t kind;
+	bool mixed; /* of more than one category */
+	stats stats;
+} profile_node;
+
+typedef struct profile_step {
+	int64_t number, start_ns, dur_ns;
+	int64_t phase_ns[PROFILE_PHASES];
+	uint8_t flags; /* of the slice */
+} profile_step;
+
+typedef struct profile_phase {
+	uint32_t name;
+	stats stats;
+} profile_phase;
+
+typedef struct profile_memory {
+	const char *device;
+	uint32_t id; /* sonde_device */
+	uint64_t peak_bytes, current_bytes, n_allocs, n_frees, n_unknown_frees, allocated_bytes;
+	int64_t peak_ns, last_ns;
+	uint32_t peak_inside;		     /* name of the innermost slice at the peak, or INTERN_NONE */
+	int64_t point_ns[PROFILE_POINTS];    /* of the last change in each interval */
+	uint64_t point_last[PROFILE_POINTS]; /* bytes after it */
+	uint64_t point_peak[PROFILE_POINTS];
+	bool point_set[PROFILE_POINTS];
+} profile_memory;
+
+typedef struct profile_counter {
+	uint32_t name;
+	uint64_t n;
+	double first, last, min, max;
+	int64_t first_ns, last_ns;
+} profile_counter;
+
+typedef struct profile {
+	const sonde_trace *trace;
+	profile_options options;
+	int64_t start_ns, end_ns; /* of what is looked at */
+	VEC(profile_node) nodes;
+	VEC(profile_step) steps;
+	VEC(profile_phase) phases;
+	stats step_stats;
+	VEC(profile_memory *) memory;
+	VEC(profile_counter) counters;
+	const char **thread_names; /* by thread of the trace; may be "" */
+	const char *process_name;  /* NULL: not given */
+	VEC(trace_meta) meta;
+	arena arena;
+	walk_counts counts;
+
+	/* while walking */
+	uint32_t *node_of; /* by name, for the list */
+	uint64_t *node_epoch;
+	uint64_t epoch;
+	uint32_t *n_open; /* by name: how often it is on the stack */
+	uint32_t *slots;  /* hash of the tree */
+	size_t n_slots;
+	VEC(uint32_t) path;	  /* nodes of the open slices */
+	VEC(uint64_t) open_steps; /* indexes + 1 of steps, by depth of the stack */
+	const trace_thread *thread;
+	struct profile_window *windows;
+	size_t n_windows;
+	bool failed;
+} profile;
+
+sonde_status profile_new(const sonde_trace *trace, const profile_options *options, profile **ret_profile,
+			 sonde_error *err);
+void profile_free(profile *p);
+
+/* Memory over time as equal intervals; returns how many were written. Times count from the start. */
+size_t profile_timeline(const profile *p, const profile_memory *m, int64_t *ret_ns, uint64_t *ret_peak, size_t n);
+
+#endif

@@ -1,0 +1,180 @@
+/*
+ * See result.h. Lists keep the order in which things were added; they are short, so the end is found by walking. Rows
+ * double into new arena memory: a table wastes at most as much as it holds, and everything goes at once in the end.
+ */
+#include "analyze/result.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROWS = 16, MAX_COLUMNS = 64 };
+
+sonde_result *result_new(const char *name)
+{
+	sonde_result *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return NULL;
+	r->name = arena_strdup(&r->arena, name);
+	r->failed = !r->name;
+	return r;
+}
+
+bool result_ok(const sonde_result *r)
+{
+	return r && !r->failed;
+}
+
+void sonde_result_free(sonde_result *r)
+{
+	if (!r)
+		return;
+	arena_done(&r->arena);
+	free(r);
+}
+
+/* Memory of the result, NULL after out of memory, now or before. */
+static void *allocate(sonde_result *r, size_t n, size_t size)
+{
+	size_t bytes;
+	void *memory = NULL;
+
+	if (!result_ok(r))
+		return NULL;
+	if (!__builtin_mul_overflow(n, size, &bytes))
+		memory = arena_alloc(&r->arena, bytes);
+	r->failed = !memory;
+	return memory;
+}
+
+const char *result_string(sonde_result *r, const char *text)
+{
+	size_t len = text ? strlen(text) + 1 : 0;
+	char *copy = len ? allocate(r, len, 1) : NULL;
+
+	return copy ? memcpy(copy, text, len) : NULL;
+}
+
+static const char *format_string(sonde_result *r, const char *format, va_list args)
+{
+	if (!result_ok(r))
+		return NULL;
+	const char *text = arena_vprintf(&r->arena, format, args);
+	r->failed = !text;
+	return text;
+}
+
+const char *result_format(sonde_result *r, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	const char *text = format_string(r, format, args);
+	va_end(args);
+	return text;
+}
+
+void result_headline(sonde_result *r, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	const char *text = format_string(r, format, args);
+	va_end(args);
+	if (text)
+		r->headline = text;
+}
+
+void result_add(sonde_result *r, const char *key, cell value)
+{
+	result_value *added = allocate(r, 1, sizeof *added);
+
+	if (!added)
+		return;
+	added->key = result_string(r, key);
+	added->value = value;
+	if (value.type == CELL_STRING)
+		added->value.string = result_string(r, value.string);
+	if (!result_ok(r))
+		return;
+	result_value **end = &r->values;
+	while (*end)
+		end = &(*end)->next;
+	*end = added;
+}
+
+void result_note_add(sonde_result *r, const char *label, const char *format, ...)
+{
+	result_note *added = allocate(r, 1, sizeof *added);
+	va_list args;
+
+	if (!added)
+		return;
+	va_start(args, format);
+	added->text = format_string(r, format, args);
+	va_end(args);
+	added->label = result_string(r, label);
+	if (!result_ok(r))
+		return;
+	result_note **end = &r->notes;
+	while (*end)
+		end = &(*end)->next;
+	*end = added;
+}
+
+table *result_table(sonde_result *r, const char *key, const char *title, const column *columns, size_t n_columns)
+{
+	table *t = allocate(r, 1, sizeof *t);
+
+	if (!t)
+		return NULL;
+	t->key = result_string(r, key);
+	t->title = result_string(r, title);
+	t->columns = columns;
+	t->n_columns = n_columns;
+	t->n_shown = SIZE_MAX;
+	if (!result_ok(r))
+		return NULL;
+	table **end = &r->tables;
+	while (*end)
+		end = &(*end)->next;
+	*end = t;
+	return t;
+}
+
+static bool grow(sonde_result *r, table *t)
+{
+	size_t capacity = t->capacity ? t->capacity * 2 : FIRST_ROWS;
+	cell *cells = allocate(r, capacity, t->n_columns * sizeof *cells);
+	uint8_t *depths = allocate(r, capacity, 1);
+
+	if (!cells || !depths)
+		return false;
+	if (t->n_rows) {
+		memcpy(cells, t->cells, t->n_rows * t->n_columns * sizeof *cells);
+		memcpy(depths, t->depths, t->n_rows);
+	}
+	t->cells = cells;
+	t->depths = depths;
+	t->capacity = capacity;
+	return true;
+}
+
+/* Where the cells of a row go that nobody will see. Per thread, since its content does not matter but races do. */
+static cell *dummy_row(void)
+{
+	static __thread cell cells[MAX_COLUMNS];
+
+	return cells;
+}
+
+cell *table_row(sonde_result *r, table *t, unsigned depth)
+{
+	if (!t || !result_ok(r) || (t->n_rows == t->capacity && !grow(r, t)))
+		return dummy_row();
+	cell *row = t->cells + t->n_rows * t->n_columns;
+	t->depths[t->n_rows++] = (uint8_t)(depth > UINT8_MAX ? UINT8_MAX : depth);
+	return row;
+}

@@ -1,0 +1,140 @@
+/*
+ * What an analysis gives: a headline, single values, tables of typed cells, and notes. Presenters turn it into text,
+ * JSON or CSV and know nothing of where it came from.
+ *
+ *   result_new("report")                 schema "sonde.report/1"
+ *   result_headline()                    the first line for a person
+ *   result_value_*()                     single values, in JSON only
+ *   result_table(), table_row(), cell_*  tables; strings are copied
+ *   result_note()                        a line below the tables: "memory    cpu peak 312 MiB at 4.81 s"
+ *
+ * All memory belongs to the result's arena. Building never fails visibly: after out of memory result_ok() is false and
+ * further calls do nothing.
+ */
+#ifndef SONDE_ANALYZE_RESULT_H
+#define SONDE_ANALYZE_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include <sonde/analyze.h>
+
+typedef enum cell_type {
+	CELL_UNKNOWN, /* "-" for people, null in JSON, empty in CSV */
+	CELL_STRING,
+	CELL_COUNT,   /* uint64: 31,744 */
+	CELL_INTEGER, /* int64, printed as it is: a step number */
+	CELL_NS,      /* int64 nanoseconds */
+	CELL_BYTES,   /* uint64 */
+	CELL_PERCENT, /* double, 0..100 */
+	CELL_NUMBER,  /* double */
+	CELL_BOOL,
+} cell_type;
+
+typedef struct cell {
+	cell_type type;
+	union {
+		const char *string;
+		uint64_t count;
+		int64_t integer; /* also nanoseconds */
+		double number;	 /* also percent */
+		bool truth;
+	};
+} cell;
+
+typedef struct column {
+	const char *key;    /* in JSON and CSV, with its unit: "total_ns" */
+	const char *header; /* for people: "total" */
+	cell_type type;
+	int priority; /* 0: always shown; higher ones go first when the terminal is narrow; -1: never shown in text */
+	bool bar;     /* a percent column that also gets a bar where there is room */
+} column;
+
+typedef struct table {
+	const char *key;   /* in JSON: "names" */
+	const char *title; /* above the table in text; NULL: none */
+	const column *columns;
+	size_t n_columns;
+	cell *cells;	 /* n_rows x n_columns, row by row */
+	uint8_t *depths; /* indentation of the first column, one per row */
+	size_t n_rows;
+	size_t capacity;
+	size_t n_shown;	  /* rows that text shows, SIZE_MAX (as it begins): all; the rest is summed up in `more` */
+	const char *more; /* "14 more names: --top all", when n_shown < n_rows */
+	struct table *next;
+} table;
+
+typedef struct result_value {
+	const char *key;
+	cell value;
+	struct result_value *next;
+} result_value;
+
+typedef struct result_note {
+	const char *label; /* "memory", "lost", "note" */
+	const char *text;
+	struct result_note *next;
+} result_note;
+
+struct sonde_result {
+	arena arena;
+	const char *name;     /* "report" */
+	const char *headline; /* NULL: none */
+	result_value *values;
+	table *tables; /* the first one is what CSV prints */
+	result_note *notes;
+	bool failed;
+};
+
+sonde_result *result_new(const char *name);
+bool result_ok(const sonde_result *r);
+const char *result_string(sonde_result *r, const char *text); /* a copy in the arena; NULL stays NULL */
+const char *result_format(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void result_headline(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void result_add(sonde_result *r, const char *key, cell value); /* a single value */
+void result_note_add(sonde_result *r, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* columns are static. */
+table *result_table(sonde_result *r, const char *key, const char *title, const column *columns, size_t n_columns);
+/* Appends a row of n_columns unknown cells to fill in; never NULL (a dummy row after out of memory). */
+cell *table_row(sonde_result *r, table *t, unsigned depth);
+
+static inline cell cell_unknown(void)
+{
+	return (cell){ .type = CELL_UNKNOWN };
+}
+static inline cell cell_string(const char *text)
+{
+	return text ? (cell){ .type = CELL_STRING, .string = text } : cell_unknown();
+}
+static inline cell cell_count(uint64_t n)
+{
+	return (cell){ .type = CELL_COUNT, .count = n };
+}
+static inline cell cell_integer(int64_t i)
+{
+	return (cell){ .type = CELL_INTEGER, .integer = i };
+}
+static inline cell cell_ns(int64_t ns)
+{
+	return (cell){ .type = CELL_NS, .integer = ns };
+}
+static inline cell cell_bytes(uint64_t bytes)
+{
+	return (cell){ .type = CELL_BYTES, .count = bytes };
+}
+static inline cell cell_percent(double percent)
+{
+	return (cell){ .type = CELL_PERCENT, .number = percent };
+}
+static inline cell cell_number(double number)
+{
+	return (cell){ .type = CELL_NUMBER, .number = number };
+}
+static inline cell cell_bool(bool truth)
+{
+	return (cell){ .type = CELL_BOOL, .truth = truth };
+}
+
+#endif

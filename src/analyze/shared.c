@@ -1,0 +1,243 @@
+/* What the analyses of a recording have in common: its title, memory, counters, and what is missing from it. */
+#include "analyze/analysis.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/format_number.h"
+
+const char *trace_title(const sonde_trace *trace)
+{
+	const char *path = trace->files.n ? trace->files.items[0].path : NULL;
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return !path ? "standard input" : slash ? slash + 1 : path;
+}
+
+/* The program: as `sonde record` was told, or as the runtime saw it. */
+static const char *program_of(const sonde_trace *trace)
+{
+	const char *program = NULL;
+
+	for (size_t i = 0; i < trace->streams.n; i++) {
+		const trace_stream *s = &trace->streams.items[i];
+		for (size_t k = 0; k < s->meta.n; k++)
+			if (strcmp(s->meta.items[k].key, "command") == 0)
+				return s->meta.items[k].value;
+		if (!program && s->info.role == ROLE_PROGRAM && s->info.program[0])
+			program = s->info.program;
+	}
+	return program;
+}
+
+static size_t count_processes(const sonde_trace *trace)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < trace->streams.n; i++)
+		n += trace->streams.items[i].info.role == ROLE_PROGRAM;
+	return n > trace->processes.n ? n : trace->processes.n;
+}
+
+static const char *plural(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p)
+{
+	char time[NUMBER_TEXT], threads[NUMBER_TEXT], steps[NUMBER_TEXT];
+	const char *program = program_of(trace);
+	size_t n_processes = count_processes(trace);
+
+	const char *headline = result_format(r, "%s   %s%s%s   %s thread%s", trace_title(trace), program ? program : "",
+					     program ? "   " : "", format_ns(time, p->end_ns - p->start_ns),
+					     format_count(threads, trace->threads.n), plural(trace->threads.n));
+	if (n_processes > 1)
+		headline = result_format(r, "%s   %zu processes", headline ? headline : "", n_processes);
+	if (p->steps.n)
+		headline = result_format(r, "%s   %s step%s", headline ? headline : "", format_count(steps, p->steps.n),
+					 plural(p->steps.n));
+	if (headline)
+		result_headline(r, "%s", headline);
+	result_add(r, "file", cell_string(result_string(r, trace_title(trace))));
+	result_add(r, "program", cell_string(result_string(r, program)));
+	result_add(r, "duration_ns", cell_ns(p->end_ns - p->start_ns));
+	result_add(r, "n_processes", cell_count(n_processes));
+	result_add(r, "n_threads", cell_count(trace->threads.n));
+	result_add(r, "n_steps", cell_count(p->steps.n));
+}
+
+static const column memory_columns[] = {
+	{ "device", "device", CELL_STRING, 0, false },
+	{ "peak_bytes", "peak", CELL_BYTES, 0, false },
+	{ "peak_at_ns", "at", CELL_NS, 0, false },
+	{ "peak_in", "in", CELL_STRING, 0, false },
+	{ "end_bytes", "at the end", CELL_BYTES, 1, false },
+	{ "n_allocs", "allocs", CELL_COUNT, 1, false },
+	{ "n_frees", "frees", CELL_COUNT, 2, false },
+	{ "allocated_bytes", "allocated", CELL_BYTES, 2, false },
+	{ "n_unknown_frees", "unknown frees", CELL_COUNT, 3, false },
+};
+
+void result_add_memory(sonde_result *r, const profile *p)
+{
+	char bytes[NUMBER_TEXT], at[NUMBER_TEXT];
+
+	if (!p->memory.n)
+		return;
+	table *t = result_table(r, "memory", NULL, memory_columns, sizeof memory_columns / sizeof memory_columns[0]);
+	for (size_t i = 0; i < p->memory.n; i++) {
+		const profile_memory *m = p->memory.items[i];
+		const char *inside = m->peak_inside == INTERN_NONE ? NULL : trace_text(p->trace, m->peak_inside);
+		cell *c = table_row(r, t, 0);
+		c[0] = cell_string(result_string(r, m->device));
+		c[1] = cell_bytes(m->peak_bytes);
+		if (m->peak_bytes)
+			c[2] = cell_ns(m->peak_ns - p->start_ns);
+		c[3] = cell_string(result_string(r, inside));
+		c[4] = cell_bytes(m->current_bytes);
+		c[5] = cell_count(m->n_allocs);
+		c[6] = cell_count(m->n_frees);
+		c[7] = cell_bytes(m->allocated_bytes);
+		c[8] = cell_count(m->n_unknown_frees);
+		result_note_add(r, "memory", "%s peak %s at %s%s%s", m->device, format_bytes(bytes, m->peak_bytes),
+				format_ns(at, m->peak_ns - p->start_ns), inside ? " in " : "", inside ? inside : "");
+	}
+	if (t)
+		t->n_shown = 0;
+}
+
+static const column counter_columns[] = {
+	{ "name", "counter", CELL_STRING, 0, false }, { "n_values", "values", CELL_COUNT, 0, false },
+	{ "first", "first", CELL_NUMBER, 0, false },  { "last", "last", CELL_NUMBER, 0, false },
+	{ "min", "min", CELL_NUMBER, 1, false },      { "max", "max", CELL_NUMBER, 1, false },
+};
+
+void result_add_counters(sonde_result *r, const profile *p)
+{
+	char first[NUMBER_TEXT], last[NUMBER_TEXT], n[NUMBER_TEXT];
+
+	if (!p->counters.n)
+		return;
+	table *t =
+		result_table(r, "counters", NULL, counter_columns, sizeof counter_columns / sizeof counter_columns[0]);
+	for (size_t i = 0; i < p->counters.n; i++) {
+		const profile_counter *k = &p->counters.items[i];
+		cell *c = table_row(r, t, 0);
+		c[0] = cell_string(result_string(r, trace_text(p->trace, k->name)));
+		c[1] = cell_count(k->n);
+		c[2] = cell_number(k->first);
+		c[3] = cell_number(k->last);
+		c[4] = cell_number(k->min);
+		c[5] = cell_number(k->max);
+		if (i < 8)
+			result_note_add(r, "counter", "%s from %s to %s, %s values", trace_text(p->trace, k->name),
+					format_number(first, k->first), format_number(last, k->last),
+					format_count(n, k->n));
+	}
+	if (t)
+		t->n_shown = 0;
+}
+
+/* ---- What is missing --------------------------------------------------------------------------------------------- */
+
+typedef struct loss {
+	const char *key, *text;
+	uint64_t n;
+} loss;
+
+/* "12 lost because the ring was full, 3 ..." of those that are not 0; "" when all are. */
+static const char *sentence(sonde_result *r, const loss *losses, size_t n)
+{
+	const char *text = "";
+	char number[NUMBER_TEXT];
+
+	for (size_t i = 0; i < n && text; i++)
+		if (losses[i].n)
+			text = result_format(r, "%s%s%s %s", text, *text ? ", " : "", format_count(number, losses[i].n),
+					     losses[i].text);
+	return text ? text : "";
+}
+
+static uint64_t sum(const loss *losses, size_t n)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < n; i++)
+		total += losses[i].n;
+	return total;
+}
+
+static void add_values(sonde_result *r, const loss *losses, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		result_add(r, losses[i].key, cell_count(losses[i].n));
+}
+
+static void add_state(sonde_result *r, const sonde_trace *trace)
+{
+	const trace_diagnostics *d = &trace->diagnostics;
+	uint64_t n_live = 0, n_joined = 0;
+	char number[NUMBER_TEXT];
+
+	for (size_t i = 0; i < trace->streams.n; i++) {
+		n_live += trace->streams.items[i].live;
+		n_joined += trace->streams.items[i].n_joined;
+	}
+	result_add(r, "n_unclosed", cell_count(d->n_unclosed_streams));
+	result_add(r, "n_recovered", cell_count(n_joined));
+	if (n_live)
+		result_note_add(r, "note", "the program is still running: this is what it recorded so far");
+	else if (n_joined)
+		result_note_add(r, "note", "the program was killed; %s events were recovered from its ring",
+				format_count(number, n_joined));
+	if (d->n_rings_missing)
+		result_note_add(
+			r, "note",
+			"the recording was not closed and its ring is gone: events of its last moments may be missing, "
+			"their number is unknown");
+}
+
+void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts)
+{
+	const trace_diagnostics *d = &trace->diagnostics;
+	const loss lost[] = {
+		{ "n_lost_full", "because the ring was full", d->n_lost_full },
+		{ "n_lost_overwritten", "overwritten by newer ones", d->n_lost_overwritten },
+		{ "n_lost_signal", "in signal handlers", d->n_lost_signal },
+		{ "n_lost_io", "that could not be written", d->n_lost_io },
+		{ "n_lost_damaged", "in damaged parts of the file", d->n_lost_damaged },
+	};
+	const loss repaired[] = {
+		{ "n_open", "scopes open at the end", counts->n_open },
+		{ "n_repaired", "scopes without an end, closed with the scope around them", counts->n_repaired },
+		{ "n_unmatched_ends", "ends without a begin", counts->n_unmatched_ends },
+		{ "n_clamped", "time stamps before their predecessor's", counts->n_clamped },
+		{ "n_unknown_names", "events with an unknown name", counts->n_unknown },
+		{ "n_names_refused", "names that found no room", d->n_names_refused },
+		{ "n_too_deep", "scopes nested too deep", counts->n_too_deep },
+	};
+	enum { N_LOST = sizeof lost / sizeof lost[0], N_REPAIRED = sizeof repaired / sizeof repaired[0] };
+	uint64_t n_lost = sum(lost, N_LOST), n_repaired = sum(repaired, N_REPAIRED);
+
+	result_add(r, "n_emitted", d->n_rings_missing ? cell_unknown() : cell_count(d->n_kept + n_lost));
+	result_add(r, "n_kept", cell_count(d->n_kept));
+	result_add(r, "n_lost", d->n_rings_missing ? cell_unknown() : cell_count(n_lost));
+	add_values(r, lost, N_LOST);
+	result_add(r, "n_repaired_total", cell_count(n_repaired));
+	add_values(r, repaired, N_REPAIRED);
+	result_add(r, "n_damaged_blocks", cell_count(d->n_damaged_blocks + counts->n_damaged));
+	result_add(r, "skipped_bytes", cell_bytes(d->skipped_bytes));
+	result_add(r, "truncated_bytes", cell_bytes(d->truncated_bytes));
+	result_add(r, "first_damage_byte", d->first_damage < 0 ? cell_unknown() : cell_integer(d->first_damage));
+	add_state(r, trace);
+	if (n_lost)
+		result_note_add(r, "lost", "events: %s", sentence(r, lost, N_LOST));
+	if (n_repaired)
+		result_note_add(r, "repaired", "%s", sentence(r, repaired, N_REPAIRED));
+	if (d->first_damage >= 0)
+		result_note_add(r, "damaged",
+				"from byte %" PRId64 " on: %" PRIu64 " bytes in %" PRIu64 " blocks skipped",
+				d->first_damage, d->skipped_bytes, d->n_damaged_blocks);
+}

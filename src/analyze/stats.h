@@ -1,0 +1,34 @@
+/*
+ * Durations of one name: exact sums, exact extremes, and percentiles that are exact for up to STATS_EXACT calls and
+ * within 0.4 % above (the middle of one of 128 steps per doubling).
+ */
+#ifndef SONDE_ANALYZE_STATS_H
+#define SONDE_ANALYZE_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { STATS_EXACT = 1024, STATS_OCTAVES = 64, STATS_STEPS = 128 };
+
+typedef struct stats {
+	uint64_t calls;
+	int64_t sum_ns;
+	int64_t total_ns; /* without calls inside calls of the same name */
+	int64_t self_ns;
+	int64_t min_ns, max_ns;
+	unsigned __int128 squares;
+	double flops, bytes;
+	int64_t *values; /* until there are more than STATS_EXACT */
+	uint32_t n_values, capacity;
+	uint64_t *octaves[STATS_OCTAVES];
+	bool failed; /* out of memory: no percentiles */
+} stats;
+
+void stats_add(stats *s, int64_t ns);
+int64_t stats_average(const stats *s);
+int64_t stats_deviation(const stats *s);
+/* Nearest rank; sorts the values once. -1: unknown. */
+int64_t stats_percentile(stats *s, double q);
+void stats_done(stats *s);
+
+#endif

@@ -1,0 +1,183 @@
+/* One screen about a recording: what ran, for how long, what took the time, what it cost the machine. */
+#define _GNU_SOURCE
+#include "analyze/analysis.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "base/error.h"
+#include "base/format_number.h"
+
+enum { TOP = 6 };
+
+static const column top_columns[] = {
+	{ "name", "most time in", CELL_STRING, 0, false },
+	{ "calls", "calls", CELL_COUNT, 0, false },
+	{ "self_ns", "self", CELL_NS, 0, false },
+	{ "percent", "%", CELL_PERCENT, 0, true },
+};
+
+static int compare_self(const void *a, const void *b)
+{
+	const profile_node *const *x = a, *const *y = b;
+	int64_t first = (*x)->stats.self_ns, second = (*y)->stats.self_ns;
+
+	return first > second ? -1 : first < second ? 1 : (*x)->name < (*y)->name ? -1 : 1;
+}
+
+static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
+{
+	const profile_node **order = malloc((p->nodes.n + 1) * sizeof *order);
+	int64_t span = p->end_ns - p->start_ns;
+	size_t n = 0;
+
+	if (!order)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	for (size_t i = 0; i < p->nodes.n; i++)
+		if (p->nodes.items[i].stats.calls)
+			order[n++] = &p->nodes.items[i];
+	if (n)
+		qsort(order, n, sizeof *order, compare_self);
+	table *t = result_table(r, "top", NULL, top_columns, sizeof top_columns / sizeof top_columns[0]);
+	for (size_t i = 0; i < n && i < TOP; i++) {
+		cell *c = table_row(r, t, 0);
+		c[0] = cell_string(result_string(r, trace_text(p->trace, order[i]->name)));
+		c[1] = cell_count(order[i]->stats.calls);
+		c[2] = cell_ns(order[i]->stats.self_ns);
+		if (span > 0)
+			c[3] = cell_percent(100.0 * (double)order[i]->stats.self_ns / (double)span);
+	}
+	free(order);
+	return SONDE_OK;
+}
+
+static const column process_columns[] = {
+	{ "pid", "pid", CELL_INTEGER, 0, false },
+	{ "command", "process", CELL_STRING, 0, false },
+	{ "cpu_ns", "cpu time", CELL_NS, 0, false },
+	{ "peak_rss_bytes", "peak rss", CELL_BYTES, 0, false },
+	{ "peak_threads", "threads", CELL_COUNT, 0, false },
+	{ "minor_faults", "faults", CELL_COUNT, 1, false },
+	{ "major_faults", "major", CELL_COUNT, 2, false },
+	{ "read_bytes", "read", CELL_BYTES, 1, false },
+	{ "write_bytes", "written", CELL_BYTES, 1, false },
+	{ "n_samples", "samples", CELL_COUNT, 3, false },
+};
+
+typedef struct usage {
+	process_sample last;
+	uint64_t peak_rss, peak_threads, n;
+} usage;
+
+static usage usage_of(const sonde_trace *trace, int32_t pid)
+{
+	usage u = { 0 };
+
+	for (size_t i = 0; i < trace->samples.n; i++) {
+		const process_sample *s = &trace->samples.items[i];
+		if (s->pid != pid)
+			continue;
+		u.last = *s;
+		u.n++;
+		u.peak_rss = s->rss_bytes > u.peak_rss ? s->rss_bytes : u.peak_rss;
+		u.peak_threads = s->n_threads > u.peak_threads ? s->n_threads : u.peak_threads;
+	}
+	return u;
+}
+
+static void add_processes(sonde_result *r, const sonde_trace *trace)
+{
+	enum { SHOWN = 8, MOST = 1000 };
+
+	if (!trace->processes.n)
+		return;
+	table *t =
+		result_table(r, "processes", NULL, process_columns, sizeof process_columns / sizeof process_columns[0]);
+	for (size_t i = 0; i < trace->processes.n && i < MOST; i++) {
+		const trace_process *process = &trace->processes.items[i];
+		usage u = usage_of(trace, process->pid);
+		cell *c = table_row(r, t, 0);
+		c[0] = cell_integer(process->pid);
+		c[1] = cell_string(result_string(r, process->command));
+		c[9] = cell_count(u.n);
+		if (!u.n)
+			continue;
+		c[2] = cell_ns((int64_t)(u.last.user_ns + u.last.system_ns));
+		c[3] = cell_bytes(u.peak_rss);
+		c[4] = cell_count(u.peak_threads);
+		c[5] = cell_count(u.last.minor_faults);
+		c[6] = cell_count(u.last.major_faults);
+		if (u.last.read_bytes != UINT64_MAX) {
+			c[7] = cell_bytes(u.last.read_bytes);
+			c[8] = cell_bytes(u.last.write_bytes);
+		}
+	}
+	if (t && t->n_rows > SHOWN) {
+		t->n_shown = SHOWN;
+		t->more = result_format(r, "%zu more processes: --json has them", t->n_rows - SHOWN);
+	}
+}
+
+static void note_origin(sonde_result *r, const sonde_trace *trace)
+{
+	const stream_block *info = NULL;
+	char when[40];
+	struct tm tm;
+
+	for (size_t i = 0; i < trace->streams.n && !info; i++)
+		if (trace->streams.items[i].has_info)
+			info = &trace->streams.items[i].info;
+	if (!info)
+		return;
+	time_t seconds = (time_t)(info->start_utc_ns / 1000000000);
+	if (!gmtime_r(&seconds, &tm) || !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm))
+		return;
+	result_add(r, "start_utc_ns", cell_integer(info->start_utc_ns));
+	result_add(r, "host", cell_string(result_string(r, info->host)));
+	result_note_add(r, "recorded", "%s UTC on %s by Sonde %s", when, info->host, info->writer);
+}
+
+static void note_end(sonde_result *r, const sonde_trace *trace)
+{
+	for (size_t i = 0; i < trace->streams.n; i++)
+		for (size_t k = 0; k < trace->streams.items[i].meta.n; k++) {
+			const trace_meta *m = &trace->streams.items[i].meta.items[k];
+			if (strcmp(m->key, "exit") == 0)
+				result_note_add(r, "ended", "%s", m->value);
+		}
+}
+
+static sonde_status summary_run(const sonde_trace *trace, const sonde_analyze_options *o, sonde_result *r,
+				sonde_error *err)
+{
+	profile_options options = { .shape = PROFILE_FLAT };
+	profile *p = NULL;
+	char events[NUMBER_TEXT];
+
+	(void)o;
+	sonde_status status = profile_new(trace, &options, &p, err);
+	if (status)
+		return status;
+	result_add_trace(r, trace, p);
+	status = add_top(r, p, err);
+	add_processes(r, trace);
+	note_origin(r, trace);
+	result_note_add(r, "events", "%s of %zu names", format_count(events, trace->diagnostics.n_kept), p->nodes.n);
+	note_end(r, trace);
+	for (size_t i = 0; i < p->meta.n; i++)
+		result_note_add(r, p->meta.items[i].key, "%s", p->meta.items[i].value);
+	result_add_memory(r, p);
+	result_add_counters(r, p);
+	result_add_losses(r, trace, &p->counts);
+	result_note_add(r, "next", "sonde report %s",
+			trace->files.n && trace->files.items[0].path ? trace->files.items[0].path : "-");
+	profile_free(p);
+	return status;
+}
+
+const analysis summary_analysis = {
+	.name = "summary",
+	.summary = "One screen about a recording",
+	.run = summary_run,
+};

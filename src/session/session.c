@@ -1,0 +1,207 @@
+/* A recording and its report in one program, see session.h. */
+#include <sonde/session.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/analysis.h"
+#include "base/error.h"
+#include <sonde/analyze.h>
+
+struct sonde_session {
+	int64_t start_ns;
+};
+
+struct sonde_report {
+	sonde_trace *trace;
+	profile *profile;
+	sonde_op_stats *ops; /* most self time first */
+	size_t n_ops;
+};
+
+/* ---- Sessions ---------------------------------------------------------------------------------------------------- */
+
+sonde_status sonde_session_start(const sonde_config *config, sonde_session **ret_session, sonde_error *err)
+{
+	sonde_session *session = calloc(1, sizeof *session);
+
+	if (!session)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	session->start_ns = sonde_now_ns();
+	sonde_status status = sonde_start(config, err);
+	if (status) {
+		free(session);
+		return status;
+	}
+	*ret_session = session;
+	return SONDE_OK;
+}
+
+void sonde_session_pause(sonde_session *session)
+{
+	(void)session;
+	sonde_pause();
+}
+
+void sonde_session_resume(sonde_session *session)
+{
+	(void)session;
+	sonde_resume();
+}
+
+static sonde_status report_new(const char *path, int64_t from_ns, int64_t to_ns, sonde_report **ret_report,
+			       sonde_error *err);
+
+sonde_status sonde_session_stop(sonde_session *session, sonde_report **ret_report, sonde_error *err)
+{
+	int64_t start_ns = session->start_ns, stop_ns = sonde_now_ns();
+	sonde_status status = sonde_stop(err);
+
+	free(session);
+	if (status || !ret_report)
+		return status;
+	/* Within a recording that was started from outside the session is a stretch of a longer file. */
+	return report_new(sonde_output(), start_ns, stop_ns, ret_report, err);
+}
+
+/* ---- Reports ----------------------------------------------------------------------------------------------------- */
+
+static int compare_self(const void *a, const void *b)
+{
+	const sonde_op_stats *x = a, *y = b;
+
+	return x->self_ns > y->self_ns ? -1 : x->self_ns < y->self_ns ? 1 : strcmp(x->name, y->name);
+}
+
+static sonde_op_stats op_stats(const sonde_report *r, profile_node *node)
+{
+	stats *s = &node->stats;
+	int64_t span = sonde_report_total_ns(r);
+
+	return (sonde_op_stats){
+		.name = trace_text(r->trace, node->name),
+		.category = node->mixed ? "mixed" : trace_text(r->trace, node->category),
+		.calls = s->calls,
+		.total_ns = s->total_ns,
+		.self_ns = s->self_ns,
+		.avg_ns = stats_average(s),
+		.min_ns = s->min_ns,
+		.max_ns = s->max_ns,
+		.std_ns = stats_deviation(s),
+		.p50_ns = stats_percentile(s, 0.50),
+		.p95_ns = stats_percentile(s, 0.95),
+		.p99_ns = stats_percentile(s, 0.99),
+		.percent = span > 0 ? 100.0 * (double)s->total_ns / (double)span : 0,
+		.flops = s->flops,
+		.bytes = s->bytes,
+	};
+}
+
+static bool list_ops(sonde_report *r)
+{
+	r->ops = calloc(r->profile->nodes.n + 1, sizeof *r->ops);
+	if (!r->ops)
+		return false;
+	for (size_t i = 0; i < r->profile->nodes.n; i++)
+		if (r->profile->nodes.items[i].stats.calls)
+			r->ops[r->n_ops++] = op_stats(r, &r->profile->nodes.items[i]);
+	if (r->n_ops)
+		qsort(r->ops, r->n_ops, sizeof *r->ops, compare_self);
+	return true;
+}
+
+static sonde_status report_new(const char *path, int64_t from_ns, int64_t to_ns, sonde_report **ret_report,
+			       sonde_error *err)
+{
+	profile_options options = { .shape = PROFILE_FLAT, .from_ns = from_ns, .to_ns = to_ns };
+	sonde_report *r = calloc(1, sizeof *r);
+
+	if (!r)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	sonde_status status = sonde_trace_open(path, &r->trace, err);
+	if (!status)
+		status = profile_new(r->trace, &options, &r->profile, err);
+	if (!status && !list_ops(r))
+		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	if (status) {
+		sonde_report_free(r);
+		return status;
+	}
+	*ret_report = r;
+	return SONDE_OK;
+}
+
+sonde_status sonde_report_open(const char *path, sonde_report **ret_report, sonde_error *err)
+{
+	return report_new(path, 0, 0, ret_report, err);
+}
+
+int64_t sonde_report_total_ns(const sonde_report *r)
+{
+	return r->profile->end_ns - r->profile->start_ns;
+}
+
+size_t sonde_report_n_ops(const sonde_report *r)
+{
+	return r->n_ops;
+}
+
+const sonde_op_stats *sonde_report_op(const sonde_report *r, size_t index)
+{
+	return index < r->n_ops ? &r->ops[index] : NULL;
+}
+
+size_t sonde_report_hotspots(const sonde_report *r, const sonde_op_stats **ret_ops, size_t n)
+{
+	if (n > r->n_ops)
+		n = r->n_ops;
+	for (size_t i = 0; i < n; i++)
+		ret_ops[i] = &r->ops[i];
+	return n;
+}
+
+static const profile_memory *memory_of(const sonde_report *r, sonde_device device)
+{
+	for (size_t i = 0; i < r->profile->memory.n; i++)
+		if (r->profile->memory.items[i]->id == device)
+			return r->profile->memory.items[i];
+	return NULL;
+}
+
+size_t sonde_report_peak_bytes(const sonde_report *r, sonde_device device)
+{
+	const profile_memory *m = memory_of(r, device);
+
+	return m ? (size_t)m->peak_bytes : 0;
+}
+
+size_t sonde_report_memory(const sonde_report *r, sonde_device device, sonde_memory_point *ret_points, size_t n)
+{
+	const profile_memory *m = memory_of(r, device);
+	int64_t times[PROFILE_POINTS];
+	uint64_t peaks[PROFILE_POINTS];
+
+	n = m ? profile_timeline(r->profile, m, times, peaks, n) : 0;
+	for (size_t i = 0; i < n; i++)
+		ret_points[i] = (sonde_memory_point){ times[i], (size_t)peaks[i] };
+	return n;
+}
+
+void sonde_report_print(const sonde_report *r, FILE *out, unsigned n)
+{
+	sonde_analyze_options options = { .struct_size = sizeof options, .top = n };
+	sonde_result *result = result_new("report");
+
+	if (result && !report_run_profile(r->profile, &options, result, NULL))
+		sonde_result_print(result, SONDE_TEXT, NULL, out, NULL);
+	sonde_result_free(result);
+}
+
+void sonde_report_free(sonde_report *r)
+{
+	if (!r)
+		return;
+	free(r->ops);
+	profile_free(r->profile);
+	sonde_trace_free(r->trace);
+	free(r);
+}

@@ -1,0 +1,405 @@
+/*
+ * The file of `sonde record`: a stream of its own with what it saw of the processes, and in the end everything that the
+ * processes recorded themselves.
+ *
+ * Each process writes <path>.part.<pid>. In the end the largest part becomes the file, the rest is appended to it: for
+ * the usual single process nothing is copied. When the recorder is killed the parts stay beside the file and are read
+ * with it.
+ */
+#define _GNU_SOURCE
+#include <sonde/recorder.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/proc.h"
+#include "format/file.h"
+#include "store/trace.h"
+
+typedef struct stream_start {
+	block_header header;
+	stream_block info;
+} stream_start;
+
+struct sonde_recorder {
+	char *path;
+	int fd;
+	uint64_t stream;
+	stream_block info;
+	int write_errno;
+};
+
+/* ---- Writing ----------------------------------------------------------------------------------------------------- */
+
+static bool write_all(sonde_recorder *r, const void *bytes, size_t len)
+{
+	for (const char *at = bytes; len && !r->write_errno;) {
+		ssize_t n = write(r->fd, at, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			r->write_errno = n < 0 ? errno : ENOSPC;
+			break;
+		}
+		at += n;
+		len -= (size_t)n;
+	}
+	return !r->write_errno;
+}
+
+static void write_block(sonde_recorder *r, block_kind kind, const void *payload, size_t len)
+{
+	off_t before = lseek(r->fd, 0, SEEK_CUR);
+	block_header *block = malloc(sizeof *block + block_padded(len));
+
+	if (!block)
+		return;
+	memcpy(block + 1, payload, len);
+	size_t size = block_seal(block, kind, r->stream, len, 0);
+	if (!write_all(r, block, size)) {
+		r->info.io_errno = r->write_errno;
+		r->info.n_lost_io++; /* a block of samples is one loss */
+		r->write_errno = 0;
+		if (ftruncate(r->fd, before) == 0)
+			lseek(r->fd, before, SEEK_SET);
+	}
+	free(block);
+}
+
+static void write_meta(sonde_recorder *r, const char *key, const char *value)
+{
+	char text[8192];
+	int key_len = snprintf(text, sizeof text, "%s", key) + 1;
+	int value_len = snprintf(text + key_len, sizeof text - (size_t)key_len, "%s", value) + 1;
+
+	if (key_len + value_len <= (int)sizeof text)
+		write_block(r, BLOCK_META, text, (size_t)(key_len + value_len));
+}
+
+static bool write_start(sonde_recorder *r)
+{
+	stream_start start = { .info = r->info };
+
+	block_seal(&start.header, BLOCK_STREAM, r->stream, sizeof start.info, 0);
+	return write_all(r, &start, sizeof start);
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* True when path may be removed: a recording that is not being written, or an empty file. */
+static bool replaceable(const char *path)
+{
+	struct stat st;
+	uint32_t magic = 0;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		  (st.st_size == 0 || (read(fd, &magic, sizeof magic) == sizeof magic && magic == FORMAT_MAGIC));
+	close(fd);
+	return ok;
+}
+
+static int create(const char *path)
+{
+	return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* Parts of an earlier run that was killed would be taken for ours. */
+static void remove_parts(const char *path)
+{
+	char pattern[4200];
+	glob_t found;
+
+	if (strpbrk(path, "*?[\\") || snprintf(pattern, sizeof pattern, "%s.part.*", path) >= (int)sizeof pattern)
+		return;
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+		return;
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		unlink(found.gl_pathv[i]);
+	globfree(&found);
+}
+
+static sonde_status create_file(sonde_recorder *r, sonde_error *err)
+{
+	r->fd = create(r->path);
+	if (r->fd < 0 && errno == EEXIST) {
+		if (!replaceable(r->path))
+			return error_set(err, SONDE_E_IO, -1, "%s exists and is not a recording; it is left alone",
+					 r->path);
+		unlink(r->path);
+		r->fd = create(r->path);
+	}
+	if (r->fd < 0)
+		return error_set(err, SONDE_E_IO, -1, "cannot write %s: %s", r->path, strerror(errno));
+	remove_parts(r->path);
+	return SONDE_OK;
+}
+
+static void describe(sonde_recorder *r)
+{
+	r->info = (stream_block){
+		.state = STREAM_OPEN,
+		.clock = CLOCK_NS,
+		.role = ROLE_OBSERVER,
+		.pid = (uint32_t)getpid(),
+		.pid_start = proc_start_time(getpid()),
+		.start_ns = monotonic_ns(),
+		.start_utc_ns = clock_ns(CLOCK_REALTIME),
+	};
+	gethostname(r->info.host, sizeof r->info.host - 1);
+	snprintf(r->info.program, sizeof r->info.program, "sonde record");
+	snprintf(r->info.writer, sizeof r->info.writer, "%s", SONDE_VERSION);
+	r->stream = (uint64_t)r->info.pid << 32 ^ (uint64_t)r->info.start_ns;
+}
+
+static void write_command(sonde_recorder *r, int argc, char *const *argv)
+{
+	char text[4096];
+	size_t n = 0;
+
+	for (int i = 0; i < argc && n < sizeof text; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? " " : "", argv[i]);
+	write_meta(r, "command", text);
+}
+
+sonde_status sonde_recorder_open(const char *path, int argc, char *const *argv, sonde_recorder **ret_recorder,
+				 sonde_error *err)
+{
+	sonde_recorder *r = calloc(1, sizeof *r);
+
+	if (!r || !(r->path = strdup(path))) {
+		free(r);
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	}
+	sonde_status status = create_file(r, err);
+	if (!status) {
+		describe(r);
+		if (!write_start(r))
+			status = error_set(err, SONDE_E_IO, -1, "cannot write %s: %s", path, strerror(r->write_errno));
+	}
+	if (status) {
+		if (r->fd >= 0)
+			unlink(path), close(r->fd);
+		free(r->path);
+		free(r);
+		return status;
+	}
+	write_command(r, argc, argv);
+	*ret_recorder = r;
+	return SONDE_OK;
+}
+
+/* ---- While it runs ----------------------------------------------------------------------------------------------- */
+
+void sonde_recorder_process(sonde_recorder *r, int32_t pid, int32_t parent_pid, const char *command)
+{
+	struct {
+		process_block block;
+		char command[1024];
+	} payload = { .block = { pid, parent_pid } };
+	int len = snprintf(payload.command, sizeof payload.command, "%s", command);
+
+	len = len < (int)sizeof payload.command ? len : (int)sizeof payload.command - 1;
+	write_block(r, BLOCK_PROCESS, &payload, sizeof payload.block + (size_t)len);
+}
+
+void sonde_recorder_sample(sonde_recorder *r, const sonde_process_sample *samples, size_t n)
+{
+	process_sample *copy = n ? calloc(n, sizeof *copy) : NULL;
+
+	if (!copy)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const sonde_process_sample *s = &samples[i];
+		copy[i] = (process_sample){
+			.time_ns = s->time_ns,
+			.pid = s->pid,
+			.n_threads = s->n_threads,
+			.user_ns = s->user_ns,
+			.system_ns = s->system_ns,
+			.rss_bytes = s->rss_bytes,
+			.minor_faults = s->minor_faults,
+			.major_faults = s->major_faults,
+			.read_bytes = s->io_known ? s->read_bytes : UINT64_MAX,
+			.write_bytes = s->io_known ? s->write_bytes : UINT64_MAX,
+		};
+	}
+	write_block(r, BLOCK_SAMPLES, copy, n * sizeof *copy);
+	free(copy);
+}
+
+/* ---- The end ----------------------------------------------------------------------------------------------------- */
+
+/* Opening a part joins it with its ring when its process is gone, and makes it whole. */
+static uint64_t recover(const char *path)
+{
+	sonde_trace *trace;
+	uint64_t n = 0;
+
+	if (sonde_trace_open(path, &trace, NULL))
+		return 0;
+	for (size_t i = 0; i < trace->streams.n; i++)
+		n += trace->streams.items[i].n_joined;
+	sonde_trace_free(trace);
+	return n;
+}
+
+/* True when everything that `from` has is at the end of `to`, which is as before otherwise. */
+static bool append_file(int to, const char *from)
+{
+	int fd = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char *buffer = malloc(1 << 20);
+	off_t before = lseek(to, 0, SEEK_END);
+	ssize_t n = -1;
+
+	if (fd >= 0 && buffer && before >= 0 && before % BLOCK_ALIGN == 0) {
+		while ((n = read(fd, buffer, 1 << 20)) > 0)
+			if (write(to, buffer, (size_t)n) != n) {
+				n = -1;
+				break;
+			}
+	}
+	off_t size = lseek(to, 0, SEEK_END);
+	if (n == 0 && size % BLOCK_ALIGN && ftruncate(to, (off_t)block_padded((size_t)size)) != 0)
+		n = -1; /* a part cut off inside a block: the next one must start aligned */
+	if (n != 0 && before >= 0 && ftruncate(to, before) != 0)
+		n = -1;
+	free(buffer);
+	if (fd >= 0)
+		close(fd);
+	return n == 0;
+}
+
+static bool part_is_running(const char *path)
+{
+	stream_start start;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	bool running = fd >= 0 && read(fd, &start, sizeof start) == sizeof start && start.info.state == STREAM_OPEN &&
+		       start.info.ring_path[0] && access(start.info.ring_path, F_OK) == 0 &&
+		       !proc_is_gone((int32_t)start.info.pid, start.info.pid_start);
+
+	if (fd >= 0)
+		close(fd);
+	return running;
+}
+
+static bool is_ring(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 5 && strcmp(path + len - 5, ".ring") == 0;
+}
+
+/* Puts all parts of ended processes into one file at r->path. Those of running ones stay where they are. */
+static sonde_status join_parts(sonde_recorder *r, uint64_t *ret_n_recovered, bool *ret_left, sonde_error *err)
+{
+	char pattern[4200];
+	glob_t found;
+	const char *largest = NULL;
+	off_t largest_size = -1;
+	sonde_status status = SONDE_OK;
+
+	if (strpbrk(r->path, "*?[\\") ||
+	    snprintf(pattern, sizeof pattern, "%s.part.*", r->path) >= (int)sizeof pattern ||
+	    glob(pattern, 0, NULL, &found) != 0)
+		return SONDE_OK;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		struct stat st;
+		char *path = found.gl_pathv[i];
+		if (is_ring(path) || part_is_running(path)) {
+			*ret_left |= !is_ring(path);
+			path[0] = 0;
+			continue;
+		}
+		*ret_n_recovered += recover(path);
+		if (stat(path, &st) == 0 && st.st_size > largest_size) {
+			largest = path;
+			largest_size = st.st_size;
+		}
+	}
+	int fd = largest ? open(largest, O_RDWR | O_NOFOLLOW | O_CLOEXEC) : -1;
+	bool ok = fd >= 0 && ftruncate(fd, (off_t)block_padded((size_t)largest_size)) == 0 && append_file(fd, r->path);
+	for (size_t i = 0; ok && i < found.gl_pathc; i++)
+		if (found.gl_pathv[i][0] && found.gl_pathv[i] != largest) {
+			ok = append_file(fd, found.gl_pathv[i]);
+			if (ok)
+				unlink(found.gl_pathv[i]);
+		}
+	if (largest && (fd < 0 || !ok || rename(largest, r->path) != 0)) {
+		*ret_left = true;
+		status = error_set(err, SONDE_E_IO, -1,
+				   "cannot join %s.part.* into %s: %s; both are kept and read together", r->path,
+				   r->path, strerror(errno));
+	}
+	if (fd >= 0)
+		close(fd);
+	globfree(&found);
+	return status;
+}
+
+static void write_exit(sonde_recorder *r, int status)
+{
+	char text[128];
+
+	if (WIFSIGNALED(status))
+		snprintf(text, sizeof text, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else
+		snprintf(text, sizeof text, "with exit code %d", WEXITSTATUS(status));
+	write_meta(r, "exit", text);
+}
+
+static void close_stream(sonde_recorder *r, bool parts_left)
+{
+	/* While a part of a process that outlives the program lies beside it, the file says so by staying open. */
+	r->info.state = parts_left ? STREAM_OPEN : STREAM_CLOSED;
+	r->info.end_ns = monotonic_ns();
+	if (lseek(r->fd, 0, SEEK_SET) == 0)
+		write_start(r);
+}
+
+sonde_status sonde_recorder_close(sonde_recorder *r, int wait_status, uint64_t *ret_n_recovered, sonde_error *err)
+{
+	uint64_t n_recovered = 0;
+	bool left = false;
+
+	write_exit(r, wait_status);
+	close_stream(r, false);
+	sonde_status status = join_parts(r, &n_recovered, &left, err);
+	if (left) {
+		/* The recorder's stream is somewhere in the joined file by now: say it again, at its end. */
+		int fd = open(r->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+		if (fd >= 0) {
+			close(r->fd);
+			r->fd = fd;
+			r->info.state = STREAM_OPEN;
+			write_start(r);
+		}
+	}
+	if (ret_n_recovered)
+		*ret_n_recovered = n_recovered;
+	close(r->fd);
+	free(r->path);
+	free(r);
+	return status;
+}
+
+void sonde_recorder_abandon(sonde_recorder *r)
+{
+	if (!r)
+		return;
+	unlink(r->path);
+	close(r->fd);
+	free(r->path);
+	free(r);
+}

@@ -1,0 +1,404 @@
+/* Opening a trace: map, scan, join, and put in order. See trace.h. */
+#define _GNU_SOURCE
+#include "store/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/error.h"
+#include "format/events.h"
+#include <sonde/record.h>
+
+static const char *const category_names[] = { "other", "compute", "memory", "data-load", "sync", "communication" };
+
+const char *trace_category_name(uint32_t fixed)
+{
+	return fixed < sizeof category_names / sizeof category_names[0] ? category_names[fixed] : "other";
+}
+
+const char *trace_device_name(const sonde_trace *t, const trace_stream *s, uint32_t device, char *buffer, size_t size)
+{
+	if (device >= NAME_FIRST_ID && device < s->n_sites && s->sites[device].record)
+		return trace_text(t, s->sites[device].name);
+	if (device == SONDE_CPU)
+		return "cpu";
+	snprintf(buffer, size, device < NAME_FIRST_ID ? "gpu%u" : "device%u",
+		 device < NAME_FIRST_ID ? device - 1 : device);
+	return buffer;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static sonde_status read_pipe(int fd, trace_file *f, sonde_error *err)
+{
+	size_t capacity = 0;
+
+	for (;;) {
+		if (f->len == capacity) {
+			capacity = capacity ? capacity * 2 : 1 << 20;
+			uint8_t *grown = realloc(f->bytes, capacity);
+			if (!grown)
+				return error_set(err, SONDE_E_MEMORY, -1, "out of memory after %zu bytes", f->len);
+			f->bytes = grown;
+		}
+		ssize_t n = read(fd, f->bytes + f->len, capacity - f->len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set(err, SONDE_E_IO, (int64_t)f->len, "%s", strerror(errno));
+		if (n == 0)
+			return SONDE_OK;
+		f->len += (size_t)n;
+	}
+}
+
+static sonde_status load(int fd, trace_file *f, sonde_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return error_set(err, SONDE_E_IO, -1, "is a directory");
+	if (!S_ISREG(st.st_mode))
+		return read_pipe(fd, f, err);
+	f->len = (size_t)st.st_size;
+	if (!f->len)
+		return SONDE_OK;
+	void *bytes = mmap(NULL, f->len, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
+	madvise(bytes, f->len, MADV_SEQUENTIAL);
+	f->bytes = bytes;
+	f->mapped = true;
+	return SONDE_OK;
+}
+
+static sonde_status add_file(sonde_trace *t, const char *path, sonde_error *err)
+{
+	bool standard_input = strcmp(path, "-") == 0;
+	trace_file *f = VEC_ADD(&t->files);
+
+	if (!f)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	f->path = standard_input ? NULL : arena_strdup(&t->arena, path);
+	int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, SONDE_E_IO, -1, "%s: %s", path, strerror(errno));
+	sonde_status status = load(fd, f, err);
+	if (!standard_input)
+		close(fd);
+	size_t first_stream = t->streams.n;
+	if (!status)
+		status = trace_scan(t, t->files.n - 1, err);
+	if (status)
+		return error_prefix(err, status, standard_input ? "standard input" : path);
+	for (size_t i = first_stream; i < t->streams.n; i++)
+		if (t->streams.items[i].has_info && t->streams.items[i].info.state == STREAM_OPEN &&
+		    t->streams.items[i].info.role == ROLE_PROGRAM)
+			trace_join(t, t->streams.items[i].id, t->files.items[t->files.n - 1].path);
+	return SONDE_OK;
+}
+
+/* A `sonde record` that was killed left the recordings of its programs beside its own. */
+static sonde_status add_parts(sonde_trace *t, const char *path, sonde_error *err)
+{
+	char pattern[4200];
+	glob_t found;
+	sonde_status status = SONDE_OK;
+
+	if (strpbrk(path, "*?[\\") || snprintf(pattern, sizeof pattern, "%s.part.*", path) >= (int)sizeof pattern)
+		return SONDE_OK;
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc && !status; i++) {
+			size_t len = strlen(found.gl_pathv[i]);
+			if (len < 5 || strcmp(found.gl_pathv[i] + len - 5, ".ring") != 0)
+				status = add_file(t, found.gl_pathv[i], err);
+		}
+		globfree(&found);
+	}
+	return status;
+}
+
+static bool has_open_observer(const sonde_trace *t)
+{
+	for (size_t i = 0; i < t->streams.n; i++)
+		if (t->streams.items[i].info.role == ROLE_OBSERVER && t->streams.items[i].info.state == STREAM_OPEN)
+			return true;
+	return false;
+}
+
+/* ---- Order ------------------------------------------------------------------------------------------------------- */
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const trace_block *x = a, *y = b;
+
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (x->head->thread != y->head->thread)
+		return x->head->thread < y->head->thread ? -1 : 1;
+	if (x->head->first_word != y->head->first_word)
+		return x->head->first_word < y->head->first_word ? -1 : 1;
+	return x->head->n_words > y->head->n_words ? -1 : x->head->n_words < y->head->n_words;
+}
+
+/* Removes blocks whose words another one has: the file and the ring both had them when the program was killed. The
+   writer flushes whole events, so a block either repeats what is there or begins where it ends. */
+static void drop_repeated(sonde_trace *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->blocks.n; i++) {
+		const trace_block *b = &t->blocks.items[i], *last = kept ? &t->blocks.items[kept - 1] : NULL;
+		bool same = last && last->stream == b->stream && last->head->thread == b->head->thread;
+		if (same && b->head->first_word + b->head->n_words <= last->head->first_word + last->head->n_words) {
+			trace_stream *s = &t->streams.items[b->stream];
+			s->n_joined -= s->n_joined < b->n_events ? s->n_joined : b->n_events;
+			continue;
+		}
+		t->blocks.items[kept++] = *b;
+	}
+	t->blocks.n = kept;
+}
+
+static bool make_threads(sonde_trace *t)
+{
+	trace_thread *thread = NULL;
+
+	for (size_t i = 0; i < t->blocks.n; i++) {
+		const trace_block *b = &t->blocks.items[i];
+		if (!thread || thread->stream != b->stream || thread->number != b->head->thread) {
+			thread = VEC_ADD(&t->threads);
+			if (!thread)
+				return false;
+			*thread = (trace_thread){ .stream = b->stream,
+						  .number = b->head->thread,
+						  .tid = b->head->tid,
+						  .name = "",
+						  .first_block = i };
+		}
+		thread->n_blocks++;
+		t->diagnostics.n_kept += b->n_events;
+	}
+	return true;
+}
+
+static trace_thread *find_thread(const sonde_trace *t, size_t stream, uint32_t number)
+{
+	size_t low = 0, high = t->threads.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		trace_thread *at = &t->threads.items[middle];
+		if (at->stream == stream && at->number == number)
+			return at;
+		if (at->stream < stream || (at->stream == stream && at->number < number))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+static void name_threads(sonde_trace *t)
+{
+	for (size_t i = 0; i < t->streams.n; i++) {
+		const trace_stream *s = &t->streams.items[i];
+		for (size_t k = 0; k < s->meta.n; k++) {
+			unsigned number;
+			if (sscanf(s->meta.items[k].key, "thread.%u", &number) != 1)
+				continue;
+			trace_thread *thread = find_thread(t, i, number);
+			if (thread)
+				thread->name = s->meta.items[k].value;
+		}
+	}
+}
+
+static bool resolve_categories(sonde_trace *t, trace_stream *s)
+{
+	for (size_t i = 0; i < s->n_sites; i++) {
+		trace_site *site = &s->sites[i];
+		uint16_t category = site->record ? site->record->category : 0;
+		if (!site->record)
+			continue;
+		const char *text = trace_category_name(category);
+		if (category >= NAME_FIRST_ID && category < s->n_sites && s->sites[category].record &&
+		    site->kind != NAME_STREAM)
+			text = trace_text(t, s->sites[category].name);
+		site->category = intern(&t->strings, text, strlen(text));
+		if (site->category == INTERN_NONE)
+			return false;
+	}
+	return true;
+}
+
+static void add_losses(sonde_trace *t, const trace_stream *s)
+{
+	trace_diagnostics *d = &t->diagnostics;
+
+	d->n_lost_full += s->info.n_lost_full;
+	d->n_lost_overwritten += s->info.n_lost_overwritten;
+	d->n_lost_signal += s->info.n_lost_signal;
+	d->n_lost_io += s->info.n_lost_io;
+	d->n_names_refused += s->info.n_names_refused;
+	d->n_unclosed_streams += s->info.state == STREAM_OPEN || s->info.state == STREAM_RECOVERED;
+	d->n_rings_missing += s->ring_missing && !s->live;
+}
+
+/* A closed stream says how many events were written: what is missing is lost even where no header tells. */
+static void check_totals(sonde_trace *t)
+{
+	uint64_t written = 0, kept = 0;
+
+	for (size_t i = 0; i < t->streams.n; i++)
+		if (t->streams.items[i].info.state != STREAM_CLOSED)
+			return;
+		else
+			written += t->streams.items[i].info.n_events;
+	kept = t->diagnostics.n_kept;
+	t->diagnostics.n_lost_damaged = written > kept ? written - kept : 0;
+}
+
+static int64_t last_event_ns(const trace_stream *s, const trace_block *b)
+{
+	static const event_reader empty;
+	event_reader *r = malloc(sizeof *r);
+	size_t hint = 0;
+	event e;
+
+	uint64_t ticks = b->head->base_ticks;
+	if (r) {
+		*r = empty;
+		events_open(r, (const uint8_t *)(b->head + 1), b->len, ticks);
+		while (events_next(r, &e))
+			ticks = e.ticks > ticks ? e.ticks : ticks;
+		free(r);
+	}
+	return clock_map_ns(s, ticks, &hint);
+}
+
+/* From the first start to the last end; the end of a stream that was not closed is its last event. */
+static void find_span(sonde_trace *t)
+{
+	int64_t start = INT64_MAX, end = INT64_MIN;
+
+	for (size_t i = 0; i < t->streams.n; i++) {
+		const stream_block *info = &t->streams.items[i].info;
+		if (!t->streams.items[i].has_info)
+			continue;
+		start = info->start_ns < start ? info->start_ns : start;
+		end = info->end_ns > end ? info->end_ns : end;
+	}
+	for (size_t i = 0; i < t->threads.n; i++) {
+		const trace_thread *thread = &t->threads.items[i];
+		const trace_stream *s = &t->streams.items[thread->stream];
+		const trace_block *first = &t->blocks.items[thread->first_block];
+		size_t hint = 0;
+		if (s->has_info && s->info.end_ns)
+			continue;
+		int64_t last = last_event_ns(s, first + thread->n_blocks - 1);
+		end = last > end ? last : end;
+		if (!s->has_info) {
+			int64_t begin = clock_map_ns(s, first->head->base_ticks, &hint);
+			start = begin < start ? begin : start;
+		}
+	}
+	t->start_ns = start == INT64_MAX ? 0 : start;
+	t->end_ns = end < t->start_ns ? t->start_ns : end;
+}
+
+static trace_site special_site(sonde_trace *t, const char *name)
+{
+	return (trace_site){ .name = intern(&t->strings, name, strlen(name)),
+			     .category = intern(&t->strings, "other", 5),
+			     .kind = NAME_SCOPE };
+}
+
+sonde_status trace_finish(sonde_trace *t, sonde_error *err)
+{
+	if (t->blocks.n)
+		qsort(t->blocks.items, t->blocks.n, sizeof t->blocks.items[0], compare_blocks);
+	drop_repeated(t);
+	t->unnamed = special_site(t, "(unnamed)");
+	t->refused = special_site(t, "(too many names)");
+	bool ok = make_threads(t) && t->unnamed.name != INTERN_NONE && t->refused.name != INTERN_NONE;
+	for (size_t i = 0; ok && i < t->streams.n; i++) {
+		trace_stream *s = &t->streams.items[i];
+		ok = clock_map_build(s) && resolve_categories(t, s);
+		add_losses(t, s);
+	}
+	if (!ok)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	name_threads(t);
+	check_totals(t);
+	find_span(t);
+	return SONDE_OK;
+}
+
+/* ---- Public ------------------------------------------------------------------------------------------------------ */
+
+sonde_status sonde_trace_open_files(const char *const *paths, size_t n_paths, sonde_trace **ret_trace, sonde_error *err)
+{
+	sonde_trace *t = calloc(1, sizeof *t);
+	sonde_status status = SONDE_OK;
+
+	if (!t)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	t->diagnostics.first_damage = -1;
+	for (size_t i = 0; i < n_paths && !status; i++) {
+		status = add_file(t, paths[i], err);
+		if (!status && has_open_observer(t))
+			status = add_parts(t, paths[i], err);
+	}
+	if (!status)
+		status = trace_finish(t, err);
+	if (status) {
+		sonde_trace_free(t);
+		return status;
+	}
+	*ret_trace = t;
+	return SONDE_OK;
+}
+
+sonde_status sonde_trace_open(const char *path, sonde_trace **ret_trace, sonde_error *err)
+{
+	return sonde_trace_open_files(&path, 1, ret_trace, err);
+}
+
+void sonde_trace_free(sonde_trace *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->streams.n; i++) {
+		trace_stream *s = &t->streams.items[i];
+		free(s->sites);
+		free(s->segments);
+		VEC_DONE(&s->pairs);
+		VEC_DONE(&s->meta);
+	}
+	for (size_t i = 0; i < t->owned.n; i++)
+		free(t->owned.items[i]);
+	for (size_t i = 0; i < t->files.n; i++) {
+		if (t->files.items[i].mapped)
+			munmap(t->files.items[i].bytes, t->files.items[i].len);
+		else
+			free(t->files.items[i].bytes);
+	}
+	VEC_DONE(&t->streams);
+	VEC_DONE(&t->owned);
+	VEC_DONE(&t->files);
+	VEC_DONE(&t->blocks);
+	VEC_DONE(&t->threads);
+	VEC_DONE(&t->processes);
+	VEC_DONE(&t->samples);
+	intern_done(&t->strings);
+	intern_done(&t->stream_ids);
+	arena_done(&t->arena);
+	free(t);
+}

@@ -1,0 +1,141 @@
+/*
+ * A recording in memory: what the blocks say, sorted out but not unpacked.
+ *
+ *   trace_scan()     finds the blocks of a file's bytes, sound or not       scan.c
+ *   trace_join()     adds what the ring of a killed program still holds     join.c
+ *   trace_finish()   threads, names, clock                                  trace.c
+ *   trace_walk()     decodes the events, thread by thread                   walk.h
+ *
+ * Event blocks stay encoded in the mapped file: a trace of 100 million events takes some 100 bytes a block here.
+ */
+#ifndef SONDE_STORE_TRACE_H
+#define SONDE_STORE_TRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/intern.h"
+#include "base/vec.h"
+#include "format/file.h"
+#include "format/names.h"
+#include <sonde/trace.h>
+
+/* A name that events carry. Strings are numbers in trace.strings. */
+typedef struct trace_site {
+	const name_record *record; /* NULL: the id was never explained */
+	uint32_t name, category;
+	uint8_t kind; /* name_kind */
+} trace_site;
+
+typedef struct trace_meta {
+	const char *key, *value;
+} trace_meta;
+
+/* Nanoseconds = ns + (ticks - from) * mul / 2^32. */
+typedef struct clock_segment {
+	uint64_t from;
+	int64_t ns;
+	uint64_t mul;
+} clock_segment;
+
+typedef struct trace_stream {
+	uint64_t id;
+	stream_block info;
+	bool has_info;
+	bool live;	   /* its program still runs */
+	uint64_t n_joined; /* events that came from the ring */
+	uint32_t ring_missing;
+	trace_site *sites; /* by id */
+	size_t n_sites;
+	VEC(clock_pair) pairs;
+	clock_segment *segments;
+	size_t n_segments;
+	double tick_ns; /* length of a tick; 0: unknown */
+	VEC(trace_meta) meta;
+	const char *modules; /* BLOCK_MODULES, or NULL */
+	size_t modules_len;
+} trace_stream;
+
+/* A BLOCK_EVENTS whose bytes are sound. */
+typedef struct trace_block {
+	uint32_t stream; /* index */
+	uint32_t n_events;
+	const events_head *head;
+	size_t len; /* of the bytes behind the head */
+} trace_block;
+
+typedef struct trace_thread {
+	uint32_t stream;
+	uint32_t number; /* in its process */
+	uint32_t tid;
+	const char *name; /* "" when it has none */
+	size_t first_block, n_blocks;
+} trace_thread;
+
+typedef struct trace_process {
+	int32_t pid, parent_pid;
+	const char *command;
+} trace_process;
+
+/* Counts of what is not as it should be. Emitted = kept + lost. */
+typedef struct trace_diagnostics {
+	uint64_t n_kept;
+	uint64_t n_lost_full, n_lost_overwritten, n_lost_signal, n_lost_io, n_lost_damaged;
+	uint64_t n_names_refused;
+	uint64_t n_unclosed_streams; /* killed or running */
+	uint64_t n_rings_missing; /* killed, and the ring is gone: the last events may be missing, nobody knows how many
+				   */
+	uint64_t n_damaged_blocks, skipped_bytes;
+	int64_t first_damage;	  /* byte offset, -1: none */
+	uint64_t truncated_bytes; /* of a block cut off at the end of the file */
+} trace_diagnostics;
+
+typedef struct trace_file {
+	const char *path;
+	uint8_t *bytes;
+	size_t len;
+	bool mapped;
+} trace_file;
+
+struct sonde_trace {
+	arena arena;
+	intern_table strings;
+	intern_table stream_ids; /* 8 bytes each; its numbers are the indexes of streams */
+	VEC(trace_file) files;
+	VEC(trace_stream) streams;
+	VEC(trace_block) blocks; /* by stream, thread and first word */
+	VEC(trace_thread) threads;
+	VEC(trace_process) processes;
+	VEC(process_sample) samples;
+	VEC(void *) owned; /* memory of joined blocks */
+	trace_diagnostics diagnostics;
+	uint64_t n_blocks_of[BLOCK_MODULES + 1], bytes_of[BLOCK_MODULES + 1];
+	trace_site unnamed, refused; /* of an id that nothing explains; of names that found no room */
+	int64_t start_ns, end_ns;    /* CLOCK_MONOTONIC, over all streams */
+};
+
+/* Adds the blocks of file number `file`. Only a file without a single block is an error. */
+sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err);
+/* Adds one sound block. False when out of memory. */
+bool trace_add_block(sonde_trace *t, const block_header *header, const uint8_t *payload);
+trace_stream *trace_stream_of(sonde_trace *t, uint64_t id);
+
+/* For a stream that was not closed: reads its ring. When the program is gone and `path` can be written, the file is
+   made whole and the ring removed. */
+void trace_join(sonde_trace *t, uint64_t stream, const char *path);
+
+sonde_status trace_finish(sonde_trace *t, sonde_error *err);
+
+/* The tables of a stream's clock; clock_map.c */
+bool clock_map_build(trace_stream *s);
+int64_t clock_map_ns(const trace_stream *s, uint64_t ticks, size_t *hint);
+
+const char *trace_category_name(uint32_t fixed);
+const char *trace_device_name(const sonde_trace *t, const trace_stream *s, uint32_t device, char *buffer, size_t size);
+static inline const char *trace_text(const sonde_trace *t, uint32_t string)
+{
+	return intern_text(&t->strings, string);
+}
+
+#endif

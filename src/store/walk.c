@@ -1,0 +1,497 @@
+/*
+ * See walk.h. One stack of open slices a thread. An operation leaves the stack when its end comes, or when the scope
+ * around it ends: then it waits in `pending` for an end from another thread.
+ */
+#include "store/walk.h"
+
+#include "base/error.h"
+#include <sonde/record.h>
+
+enum { MAX_DEPTH = 100000 };
+
+typedef struct op_end {
+	uint64_t serial;
+	int64_t time_ns;
+} op_end;
+
+typedef struct walk {
+	const sonde_trace *trace;
+	const trace_stream *stream;
+	const walk_sink *sink;
+	walk_counts counts;
+	event_reader reader;
+	VEC(slice) stack;
+	VEC(uint32_t) ids;  /* site ids of the stack, beside it */
+	VEC(slice) pending; /* operations without their end */
+	VEC(op_end) ends;   /* ends without their operation on the same thread */
+	const trace_thread *thread;
+	size_t hint;
+	int64_t now_ns;
+	bool failed;
+} walk;
+
+static const trace_site *site_of(walk *w, uint64_t id)
+{
+	if (id < w->stream->n_sites && w->stream->sites[id].record)
+		return &w->stream->sites[id];
+	if (id == NAME_FULL_ID)
+		return &w->trace->refused;
+	w->counts.n_unknown++;
+	return &w->trace->unnamed;
+}
+
+/* ---- The stack --------------------------------------------------------------------------------------------------- */
+
+static void finish_slice(walk *w, slice *s, int64_t end_ns, uint8_t flags)
+{
+	s->dur_ns = end_ns > s->start_ns ? end_ns - s->start_ns : 0;
+	s->flags |= flags;
+	w->counts.n_open += (flags & SLICE_OPEN) != 0;
+	w->counts.n_repaired += (flags & SLICE_REPAIRED) != 0;
+	if (w->sink->end)
+		w->sink->end(w->sink->context, s);
+}
+
+static void pop(walk *w, uint8_t flags)
+{
+	slice *s = &w->stack.items[--w->stack.n];
+
+	w->ids.n--;
+	if (s->serial && flags) { /* its end may come from another thread */
+		slice *place = VEC_ADD(&w->pending);
+		if (place)
+			*place = *s;
+		w->failed |= !place;
+		return;
+	}
+	finish_slice(w, s, w->now_ns, flags);
+	if (w->stack.n)
+		w->stack.items[w->stack.n - 1].child_ns += s->dur_ns;
+}
+
+static bool ends_by_itself(const slice *s)
+{
+	return s->site->kind == NAME_PHASE;
+}
+
+/* Closes everything above depth n. */
+static void pop_to(walk *w, size_t n)
+{
+	while (w->stack.n > n)
+		pop(w, ends_by_itself(&w->stack.items[w->stack.n - 1]) ? 0 : SLICE_REPAIRED);
+}
+
+static slice *push(walk *w, const trace_site *site, uint32_t id)
+{
+	if (w->stack.n >= MAX_DEPTH) {
+		w->counts.n_too_deep++;
+		return NULL;
+	}
+	slice *s = VEC_ADD(&w->stack);
+	uint32_t *place = VEC_ADD(&w->ids);
+	if (!s || !place) {
+		w->failed = true;
+		w->stack.n -= s != NULL;
+		return NULL;
+	}
+	*place = id;
+	s->site = site;
+	s->thread = w->thread;
+	s->start_ns = w->now_ns;
+	s->depth = (uint32_t)w->stack.n - 1;
+	w->counts.n_slices++;
+	return s;
+}
+
+static void begun(walk *w, slice *s, const event *e)
+{
+	if (w->sink->begin)
+		w->sink->begin(w->sink->context, s, e);
+}
+
+static void set_work(slice *s, const uint64_t *words)
+{
+	memcpy(&s->flops, &words[0], sizeof s->flops);
+	memcpy(&s->bytes, &words[1], sizeof s->bytes);
+}
+
+/* Depth of the innermost open slice with this id, or SIZE_MAX. */
+static size_t find_open(const walk *w, uint32_t id)
+{
+	for (size_t i = w->stack.n; i > 0; i--)
+		if (w->ids.items[i - 1] == id)
+			return i - 1;
+	return SIZE_MAX;
+}
+
+static void on_end(walk *w, uint32_t id)
+{
+	size_t at = SIZE_MAX;
+
+	if (id) {
+		at = find_open(w, id);
+	} else {
+		for (size_t i = w->stack.n; i > 0 && at == SIZE_MAX; i--)
+			if (!ends_by_itself(&w->stack.items[i - 1]))
+				at = i - 1;
+	}
+	if (at == SIZE_MAX) {
+		w->counts.n_unmatched_ends++;
+		return;
+	}
+	pop_to(w, at + 1);
+	pop(w, 0);
+}
+
+static void on_site(walk *w, uint32_t id, const event *e)
+{
+	const trace_site *site = site_of(w, id);
+
+	if (site->kind == NAME_MARK) {
+		w->counts.n_instants++;
+		if (w->sink->instant)
+			w->sink->instant(w->sink->context, site, w->now_ns);
+		return;
+	}
+	if (site->kind == NAME_COUNTER) {
+		double value = 0;
+		if (e->n_words)
+			memcpy(&value, &e->words[0], sizeof value);
+		w->counts.n_counters++;
+		if (w->sink->counter)
+			w->sink->counter(w->sink->context, site, w->now_ns, value);
+		return;
+	}
+	if (site->kind == NAME_PHASE && w->stack.n && ends_by_itself(&w->stack.items[w->stack.n - 1]))
+		pop(w, 0);
+	if (site->kind == NAME_STEP) { /* sonde_step: the next one ends the last */
+		size_t at = find_open(w, id);
+		if (at != SIZE_MAX) {
+			pop_to(w, at + 1);
+			pop(w, 0);
+		}
+	}
+	slice *s = push(w, site, id);
+	if (!s)
+		return;
+	if (site->kind == NAME_STEP && e->n_words)
+		s->number = (int64_t)e->words[0];
+	if (site->kind == NAME_OP && e->n_words >= 2)
+		set_work(s, e->words);
+	begun(w, s, e);
+}
+
+/* ---- Operations that end elsewhere ------------------------------------------------------------------------------- */
+
+static void on_op_begin(walk *w, const event *e)
+{
+	if (e->n_words < 4)
+		return;
+	/* Id 0 matches no end of a scope. */
+	slice *s = push(w, site_of(w, e->words[1]), 0);
+	if (!s)
+		return;
+	event info = { .ticks = e->ticks, .code = e->code, .n_words = e->n_words - 2, .words = e->words + 2 };
+	s->serial = e->words[0];
+	s->flags = SLICE_ASYNC;
+	set_work(s, info.words);
+	begun(w, s, &info);
+}
+
+/* Takes slice number i out of the middle of the stack. */
+static void take_out(walk *w, size_t i)
+{
+	slice s = w->stack.items[i];
+
+	memmove(&w->stack.items[i], &w->stack.items[i + 1], (w->stack.n - i - 1) * sizeof s);
+	memmove(&w->ids.items[i], &w->ids.items[i + 1], (w->ids.n - i - 1) * sizeof w->ids.items[0]);
+	w->stack.n--;
+	w->ids.n--;
+	finish_slice(w, &s, w->now_ns, 0);
+}
+
+static void on_op_end(walk *w, const event *e)
+{
+	uint64_t serial = e->n_words ? e->words[0] : 0;
+
+	for (size_t i = w->stack.n; serial && i > 0; i--) {
+		if (w->stack.items[i - 1].serial != serial)
+			continue;
+		if (i == w->stack.n)
+			pop(w, 0);
+		else
+			take_out(w, i - 1);
+		return;
+	}
+	op_end *end = VEC_ADD(&w->ends);
+	if (end)
+		*end = (op_end){ serial, w->now_ns };
+	w->failed |= !end;
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+	const op_end *x = a, *y = b;
+
+	return x->serial < y->serial ? -1 : x->serial > y->serial;
+}
+
+/* After all threads of a process. */
+static void finish_pending(walk *w)
+{
+	size_t n_matched = 0;
+
+	if (w->ends.n)
+		qsort(w->ends.items, w->ends.n, sizeof w->ends.items[0], compare_ends);
+	for (size_t i = 0; i < w->pending.n; i++) {
+		slice *s = &w->pending.items[i];
+		op_end key = { .serial = s->serial }, *end = NULL;
+		if (w->ends.n)
+			end = bsearch(&key, w->ends.items, w->ends.n, sizeof key, compare_ends);
+		n_matched += end != NULL;
+		finish_slice(w, s, end ? end->time_ns : w->trace->end_ns, end ? 0 : SLICE_OPEN);
+	}
+	w->counts.n_unmatched_ends += w->ends.n - n_matched;
+	w->pending.n = w->ends.n = 0;
+}
+
+/* ---- Everything else --------------------------------------------------------------------------------------------- */
+
+static void on_memory(walk *w, const event *e, bool is_free)
+{
+	walk_memory m = { .is_free = is_free, .time_ns = w->now_ns };
+
+	if (e->n_words < (is_free ? 4u : 5u))
+		return;
+	m.device = (uint32_t)e->words[0];
+	m.address = e->words[1];
+	m.bytes = e->words[2];
+	m.current_bytes = e->words[is_free ? 3 : 4];
+	m.inside = w->stack.n ? &w->stack.items[w->stack.n - 1] : NULL;
+	w->counts.n_memory++;
+	if (w->sink->memory)
+		w->sink->memory(w->sink->context, &m);
+}
+
+static void on_timed_op(walk *w, const event *e)
+{
+	if (e->n_words < 3)
+		return;
+	slice s = { .site = site_of(w, e->words[0]),
+		    .thread = w->thread,
+		    .start_ns = (int64_t)e->words[1],
+		    .dur_ns = (int64_t)e->words[2],
+		    .flags = SLICE_ASYNC };
+	event none = { .ticks = e->ticks, .code = e->code };
+	w->counts.n_slices++;
+	begun(w, &s, &none);
+	if (w->sink->end)
+		w->sink->end(w->sink->context, &s);
+}
+
+static void on_meta(walk *w, const event *e)
+{
+	const char *key, *value;
+	size_t key_len, value_len, pos = 0;
+
+	if (w->sink->meta && event_text(e, &pos, &key, &key_len) && event_text(e, &pos, &value, &value_len))
+		w->sink->meta(w->sink->context, key, key_len, value, value_len);
+}
+
+static void on_name(walk *w, const event *e, bool process)
+{
+	const char *name;
+	size_t len, pos = 0;
+
+	if (w->sink->named && event_text(e, &pos, &name, &len))
+		w->sink->named(w->sink->context, w->thread, name, len, process);
+}
+
+static void on_device(walk *w, const event *e)
+{
+	if (e->n_words < 5)
+		return;
+	w->counts.n_device++;
+	if (w->sink->device)
+		w->sink->device(w->sink->context, site_of(w, e->words[2]), (uint32_t)e->words[0], e->words[1],
+				(int64_t)e->words[3], (int64_t)e->words[4]);
+}
+
+static void on_special(walk *w, const event *e, uint32_t id)
+{
+	const walk_sink *k = w->sink;
+
+	switch (id) {
+	case EVENT_ALLOC:
+	case EVENT_FREE:
+		on_memory(w, e, id == EVENT_FREE);
+		break;
+	case EVENT_FLOW_BEGIN:
+	case EVENT_FLOW_END:
+		w->counts.n_flows++;
+		if (k->flow && e->n_words >= 2)
+			k->flow(k->context, site_of(w, e->words[0]), w->now_ns, e->words[1], id == EVENT_FLOW_BEGIN);
+		break;
+	case EVENT_OP_BEGIN:
+		on_op_begin(w, e);
+		break;
+	case EVENT_OP_END:
+		on_op_end(w, e);
+		break;
+	case EVENT_OP_RECORD:
+		on_timed_op(w, e);
+		break;
+	case EVENT_LAUNCH:
+		if (k->launch && e->n_words >= 3)
+			k->launch(k->context, site_of(w, e->words[0]), w->now_ns, (uint32_t)e->words[1], e->words[2]);
+		break;
+	case EVENT_STREAM_SLICE:
+		on_device(w, e);
+		break;
+	case EVENT_META:
+		on_meta(w, e);
+		break;
+	case EVENT_THREAD_NAME:
+	case EVENT_PROCESS_NAME:
+		on_name(w, e, id == EVENT_PROCESS_NAME);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_event(walk *w, const event *e)
+{
+	uint32_t id = e->code & EVENT_ID_MASK;
+	int64_t ns = clock_map_ns(w->stream, e->ticks, &w->hint);
+
+	if (ns < w->now_ns)
+		w->counts.n_clamped++;
+	else
+		w->now_ns = ns;
+	if (e->code & EVENT_END)
+		on_end(w, id);
+	else if (id >= NAME_FULL_ID)
+		on_site(w, id, e);
+	else
+		on_special(w, e, id);
+}
+
+/* ---- Threads ----------------------------------------------------------------------------------------------------- */
+
+static void walk_thread(walk *w, const trace_thread *thread)
+{
+	const trace_block *blocks = &w->trace->blocks.items[thread->first_block];
+	event e;
+
+	w->stream = &w->trace->streams.items[thread->stream];
+	w->thread = thread;
+	w->hint = 0;
+	w->now_ns = INT64_MIN;
+	if (w->sink->thread)
+		w->sink->thread(w->sink->context, thread);
+	for (size_t i = 0; i < thread->n_blocks && !w->failed; i++) {
+		const trace_block *b = &blocks[i];
+		events_open(&w->reader, (const uint8_t *)(b->head + 1), b->len, b->head->base_ticks);
+		while (events_next(&w->reader, &e))
+			on_event(w, &e);
+		w->counts.n_damaged += w->reader.damaged;
+	}
+	/* The recording may have gone on after the thread's last event: what is open lasted until then. */
+	if (w->stack.n && w->stream->info.end_ns > w->now_ns)
+		w->now_ns = w->stream->info.end_ns;
+	while (w->stack.n)
+		pop(w, ends_by_itself(&w->stack.items[w->stack.n - 1]) ? 0 : SLICE_OPEN);
+}
+
+sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err)
+{
+	walk *w = calloc(1, sizeof *w);
+
+	if (!w)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	w->trace = t;
+	w->sink = sink;
+	for (size_t i = 0; i < t->threads.n && !w->failed; i++) {
+		walk_thread(w, &t->threads.items[i]);
+		if (i + 1 == t->threads.n || t->threads.items[i + 1].stream != t->threads.items[i].stream)
+			finish_pending(w);
+	}
+	bool failed = w->failed;
+	*ret_counts = w->counts;
+	VEC_DONE(&w->stack);
+	VEC_DONE(&w->ids);
+	VEC_DONE(&w->pending);
+	VEC_DONE(&w->ends);
+	free(w);
+	return failed ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+static bool get_shape(const event *e, size_t *pos, walk_arg *arg)
+{
+	if (*pos >= e->n_words)
+		return false;
+	arg->n_dims = e->words[(*pos)++];
+	arg->dims = e->words + *pos;
+	if (arg->n_dims == UINT64_MAX)
+		return true;
+	if (arg->n_dims > e->n_words - *pos)
+		return false;
+	*pos += (size_t)arg->n_dims;
+	return true;
+}
+
+static bool get_arg(const event *e, size_t *pos, walk_arg *arg)
+{
+	if (arg->type == SONDE_ARG_STR_)
+		return event_text(e, pos, &arg->text, &arg->text_len);
+	if (arg->type == SONDE_ARG_SHAPE_)
+		return get_shape(e, pos, arg);
+	if (*pos >= e->n_words)
+		return false;
+	arg->i64 = (int64_t)e->words[*pos];
+	memcpy(&arg->f64, &e->words[(*pos)++], sizeof arg->f64);
+	return true;
+}
+
+/* The fixed arguments of an operation; what was not given is left out. */
+static void op_args(const event *e, void (*each)(void *context, const walk_arg *arg), void *context)
+{
+	static const struct {
+		const char *key;
+		uint8_t type;
+	} keys[] = { { "flops", SONDE_ARG_F64_ },
+		     { "bytes", SONDE_ARG_F64_ },
+		     { "type", SONDE_ARG_STR_ },
+		     { "shape", SONDE_ARG_SHAPE_ } };
+	size_t pos = 0;
+
+	for (size_t i = 0; i < 4; i++) {
+		walk_arg arg = { .key = keys[i].key, .key_len = strlen(keys[i].key), .type = keys[i].type };
+		if (!get_arg(e, &pos, &arg))
+			return;
+		bool given = arg.type == SONDE_ARG_F64_	  ? arg.i64 != 0
+			     : arg.type == SONDE_ARG_STR_ ? arg.text_len != 0
+							  : arg.n_dims != 0 && arg.n_dims != UINT64_MAX;
+		if (given)
+			each(context, &arg);
+	}
+}
+
+void walk_args(const trace_site *site, const event *e, void (*each)(void *context, const walk_arg *arg), void *context)
+{
+	size_t pos = 0;
+
+	if (site->kind == NAME_OP) {
+		op_args(e, each, context);
+		return;
+	}
+	for (unsigned i = 0; site->record && i < site->record->n_args; i++) {
+		walk_arg arg = { 0 };
+		if (!name_arg(site->record, i, &arg.type, &arg.key, &arg.key_len) || !get_arg(e, &pos, &arg))
+			return;
+		each(context, &arg);
+	}
+}

@@ -1,0 +1,84 @@
+/*
+ * All events of a trace, decoded, paired and repaired, thread by thread and in time order within a thread.
+ *
+ * Scopes nest: an end closes everything that was begun after its begin. Phases above it end normally that way; a scope
+ * that does was left by longjmp or lost its end, and is marked. What is open when the thread's events end is closed
+ * there and marked. An operation of sonde_op_begin counts as nested as long as it is the innermost thing open on its
+ * thread; when its end comes from another thread, sink->end is called after all threads. Time never runs backwards
+ * within a thread: a stamp before its predecessor's is set to that one's time.
+ */
+#ifndef SONDE_STORE_WALK_H
+#define SONDE_STORE_WALK_H
+
+#include "format/events.h"
+#include "store/trace.h"
+
+enum {
+	SLICE_OPEN = 1,	    /* no end: the recording ended first */
+	SLICE_REPAIRED = 2, /* no end: closed with the scope around it */
+	SLICE_ASYNC = 4,    /* an operation that may end on another thread or was timed elsewhere: need not nest */
+};
+
+typedef struct slice {
+	const trace_site *site;
+	int64_t start_ns; /* CLOCK_MONOTONIC, as all times here */
+	int64_t dur_ns;
+	int64_t child_ns;    /* of the slices directly inside */
+	int64_t number;	     /* of a step */
+	double flops, bytes; /* of an operation; 0: not given */
+	uint64_t serial;     /* of an operation begun with sonde_op_begin; 0: none */
+	uint32_t depth;	     /* 0: outermost */
+	uint8_t flags;
+	const trace_thread *thread;
+	void *user; /* the sink's own, from begin to end */
+} slice;
+
+typedef struct walk_memory {
+	uint32_t device;
+	bool is_free;
+	int64_t time_ns;
+	uint64_t address, bytes; /* bytes UINT64_MAX: a free of a block never seen */
+	uint64_t current_bytes;
+	const slice *inside; /* innermost open slice, or NULL */
+} walk_memory;
+
+typedef struct walk_counts {
+	uint64_t n_slices, n_instants, n_counters, n_flows, n_memory, n_device;
+	uint64_t n_open, n_repaired, n_unmatched_ends, n_clamped, n_unknown, n_damaged, n_too_deep;
+} walk_counts;
+
+/* What a reader wants to see; any of these may be NULL. `event` gives the payload: arguments, texts. */
+typedef struct walk_sink {
+	void *context;
+	void (*thread)(void *context, const trace_thread *thread); /* what follows happened there */
+	void (*named)(void *context, const trace_thread *thread, const char *name, size_t len, bool process);
+	void (*begin)(void *context, slice *s, const event *e);
+	void (*end)(void *context, slice *s);
+	void (*instant)(void *context, const trace_site *site, int64_t time_ns);
+	void (*counter)(void *context, const trace_site *site, int64_t time_ns, double value);
+	void (*flow)(void *context, const trace_site *site, int64_t time_ns, uint64_t id, bool begins);
+	void (*memory)(void *context, const walk_memory *m);
+	void (*launch)(void *context, const trace_site *site, int64_t time_ns, uint32_t stream, uint64_t id);
+	void (*device)(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
+		       int64_t end_ns);
+	void (*meta)(void *context, const char *key, size_t key_len, const char *value, size_t value_len);
+} walk_sink;
+
+/* Walks every thread. *ret_counts is filled also when out of memory. */
+sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err);
+
+/* Calls back for every argument of a slice's begin, in words for a person. */
+typedef struct walk_arg {
+	const char *key;
+	size_t key_len;
+	uint8_t type; /* SONDE_ARG_*_ */
+	int64_t i64;
+	double f64;
+	const char *text;
+	size_t text_len;
+	const uint64_t *dims; /* n_dims; UINT64_MAX: not recorded */
+	uint64_t n_dims;
+} walk_arg;
+void walk_args(const trace_site *site, const event *e, void (*each)(void *context, const walk_arg *arg), void *context);
+
+#endif
