@@ -1,0 +1,98 @@
+/*
+ * sonde doctor: what can be recorded on this machine, and how to enable the rest.
+ *
+ * Runs the checks of doctor_checks.c and prints a line for each, or JSON. Recording needs little; when even that is not
+ * there the exit code says so.
+ */
+#include "cli/doctor.h"
+
+#include <langinfo.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "base/screen_text.h"
+#include "cli/output.h"
+
+static const option_def doctor_options[] = {
+	OUTPUT_JSON,
+	OUTPUT_FILE,
+	{ .name = NULL },
+};
+
+static const char *const state_names[] = {
+	[CHECK_OK] = "ok", [CHECK_LIMITED] = "limited", [CHECK_MISSING] = "missing"
+};
+
+/* "ok       clock        text; advice" */
+static void print_text(FILE *out, const finding *findings, size_t n)
+{
+	bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+	size_t n_counts[3] = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		n_counts[findings[i].state]++;
+	fprintf(out, "%s: %zu of %zu checks are fine, %zu limited, %zu missing.\n\n",
+		doctor_can_record(findings, n) ? "This machine can record" : "Recording will not work here",
+		n_counts[CHECK_OK], n, n_counts[CHECK_LIMITED], n_counts[CHECK_MISSING]);
+	for (size_t i = 0; i < n; i++) {
+		fprintf(out, "%-8s %-10s ", state_names[findings[i].state], findings[i].name);
+		screen_put(out, findings[i].text, utf8);
+		if (*findings[i].advice) {
+			fputs("; ", out);
+			screen_put(out, findings[i].advice, utf8);
+		}
+		fputc('\n', out);
+	}
+}
+
+static void print_json(FILE *out, const finding *findings, size_t n)
+{
+	json_writer w = json_to(out);
+
+	json_begin_object(&w);
+	json_line(&w), json_key(&w, "schema"), json_string(&w, "sonde.doctor/1");
+	json_line(&w), json_key(&w, "can_record"), json_bool(&w, doctor_can_record(findings, n));
+	json_line(&w), json_key(&w, "checks"), json_begin_array(&w);
+	for (size_t i = 0; i < n; i++) {
+		json_line(&w), json_begin_object(&w);
+		json_key(&w, "name"), json_string(&w, findings[i].name);
+		json_key(&w, "state"), json_string(&w, state_names[findings[i].state]);
+		json_key(&w, "text"), json_string(&w, findings[i].text);
+		json_key(&w, "advice"), json_string(&w, *findings[i].advice ? findings[i].advice : NULL);
+		json_end_object(&w);
+	}
+	json_line(&w), json_end_array(&w);
+	json_line(&w), json_end_object(&w);
+	fputc('\n', out);
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+	options o = options_begin(self, argc, argv);
+	finding findings[DOCTOR_MAX_CHECKS];
+	output to = { 0 };
+
+	for (int id; (id = options_next(&o)) != OPTIONS_END;) {
+		if (id == OPTIONS_OPERAND)
+			return say_usage(self, "'%s' is one argument too many", o.value);
+		if (id < 0 || !output_option(&to, &o, id))
+			return options_exit_code(id);
+	}
+	size_t n = doctor_check(findings);
+	int code = output_open(&to);
+	if (code != EXIT_OK)
+		return code;
+	(to.format == SONDE_JSON ? print_json : print_text)(to.stream, findings, n);
+	code = output_close(&to, EXIT_OK);
+	return code == EXIT_OK && !doctor_can_record(findings, n) ? EXIT_ENVIRONMENT : code;
+}
+
+const command doctor_command = {
+	.name = "doctor",
+	.group = "record",
+	.summary = "Check what can be recorded on this machine",
+	.usage = "[options]",
+	.examples = { "sonde doctor", "sonde doctor --json", "sonde doctor | grep -v ^ok" },
+	.options = doctor_options,
+	.run = run,
+};

@@ -1,0 +1,287 @@
+/*
+ * sonde record: runs a program, samples it from outside, and joins what its runtime wrote into one file.
+ *
+ * The program's own events are written by libsonde-rt inside it, into FILE.part.PID, one per process; that runtime
+ * is told so by its environment. Sonde adds samples of every process and, when the program has ended, however it did,
+ * joins the parts. The program's standard streams are not touched and its exit code or signal is passed on.
+ */
+#define _GNU_SOURCE
+#include "cli/analysis.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <sonde/recorder.h>
+
+#include "base/clock.h"
+#include "base/format_number.h"
+#include "cli/record_program.h"
+#include "cli/record_sampler.h"
+
+/* What the runtime accepts. */
+#define MIN_BUFFER (UINT64_C(256) << 10)
+#define MAX_BUFFER (UINT64_C(64) << 30)
+
+enum { OUTPUT, REPORT, INTERVAL, BUFFER, FULL, ACTIVITIES };
+
+static const option_def record_options[] = {
+	{ .name = "output",
+	  .id = OUTPUT,
+	  .letter = 'o',
+	  .argument = "FILE",
+	  .help = "where to (PROG.sonde)",
+	  .group = "The file" },
+	{ .name = "report", .id = REPORT, .argument = "N", .help = "print the top N names to stderr at the end" },
+	{ .name = "activities",
+	  .id = ACTIVITIES,
+	  .argument = "LIST",
+	  .help = "some of cpu,memory,device (all)",
+	  .group = "What is recorded" },
+	{ .name = "interval", .id = INTERVAL, .argument = "MS", .help = "time between samples of the processes (100)" },
+	{ .name = "buffer",
+	  .id = BUFFER,
+	  .argument = "SIZE",
+	  .help = "memory for events that are not written yet (64M)",
+	  .group = "When events come faster than they can be written" },
+	{ .name = "full",
+	  .id = FULL,
+	  .argument = "HOW",
+	  .help = "block (default), overwrite the oldest, drop the newest" },
+	{ .name = NULL },
+};
+
+typedef struct recording {
+	char *const *argv; /* of the program */
+	int argc;
+	const char *path;
+	char default_path[PATH_MAX];
+	char part_pattern[PATH_MAX]; /* for the runtime */
+	uint64_t report;	     /* 0: none */
+	uint64_t interval_ms;
+	const char *full, *activities;
+	char buffer[24];
+} recording;
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+static bool take_option(const options *o, int id, recording *r)
+{
+	static const char *const policies[] = { "block", "overwrite", "drop", NULL };
+	static const char *const kinds[] = { "cpu", "memory", "device", NULL };
+	uint64_t bytes;
+	size_t index;
+
+	switch (id) {
+	case OUTPUT:
+		r->path = o->value;
+		return *r->path || (say_usage(o->command, "--output needs FILE"), false);
+	case REPORT:
+		return options_number(o, 1, 1000000, &r->report);
+	case INTERVAL:
+		return options_number(o, 1, 3600000, &r->interval_ms);
+	case BUFFER:
+		if (!options_size(o, MIN_BUFFER, MAX_BUFFER, &bytes))
+			return false;
+		snprintf(r->buffer, sizeof r->buffer, "%" PRIu64, bytes);
+		return true;
+	case FULL:
+		r->full = o->value;
+		return options_choice(o, policies, &index);
+	case ACTIVITIES:
+		r->activities = o->value;
+		return options_list(o, kinds);
+	}
+	return false;
+}
+
+static int parse(const command *self, int argc, char **argv, recording *r)
+{
+	options o = options_begin(self, argc, argv);
+
+	for (int id; (id = options_next(&o)) != OPTIONS_END;) {
+		if (id == OPTIONS_OPERAND) {
+			r->argv = argv + o.at - 1;
+			r->argc = argc - o.at + 1;
+			return EXIT_OK;
+		}
+		if (id < 0 || !take_option(&o, id, r))
+			return id == OPTIONS_HELP ? -1 : EXIT_USAGE;
+	}
+	return say_usage(self, "no program given");
+}
+
+/* ---- Paths ------------------------------------------------------------------------------------------------------- */
+
+/* Appends text to a path of len bytes, percent signs doubled: the runtime replaces %p and %n. Returns the new length,
+   which is PATH_MAX when there was no room. */
+static size_t append_escaped(char *path, size_t len, const char *text)
+{
+	for (; *text && len < PATH_MAX - 2; text++) {
+		path[len++] = *text;
+		if (*text == '%')
+			path[len++] = '%';
+	}
+	return *text ? PATH_MAX : len;
+}
+
+static int choose_paths(recording *r)
+{
+	char directory[PATH_MAX] = "";
+	size_t len = 0;
+
+	if (!r->path) {
+		snprintf(r->default_path, sizeof r->default_path, "%s.sonde", basename(r->argv[0]));
+		r->path = r->default_path;
+	}
+	if (*r->path != '/' && !getcwd(directory, sizeof directory)) {
+		say("cannot tell the current directory: %s", strerror(errno));
+		return EXIT_ENVIRONMENT;
+	}
+	len = append_escaped(r->part_pattern, len, directory);
+	len = append_escaped(r->part_pattern, len, *directory ? "/" : "");
+	len = append_escaped(r->part_pattern, len, r->path);
+	if (len + sizeof ".part.%p" <= sizeof r->part_pattern) {
+		strcpy(r->part_pattern + len, ".part.%p");
+		return EXIT_OK;
+	}
+	say("%s: the path is too long", r->path);
+	return EXIT_USAGE;
+}
+
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static int refuse_program(const char *name, int error)
+{
+	say("%s: %s", name, error == ENOENT ? "no such program" : strerror(error));
+	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+/* Samples until the program ends; returns its wait status. */
+static int watch(program *p, sonde_recorder *recorder, uint64_t interval_ms)
+{
+	int64_t interval_ns = (int64_t)interval_ms * 1000000, next_ns = monotonic_ns();
+	sampler s;
+
+	sampler_init(&s, p->pid, recorder);
+	for (bool ended = false; !ended;) {
+		int64_t now_ns = monotonic_ns();
+
+		if (now_ns >= next_ns) {
+			sampler_take(&s);
+			next_ns = now_ns + interval_ns;
+		}
+		ended = program_wait(p, next_ns > now_ns ? next_ns - now_ns : 0);
+	}
+	sampler_take(&s); /* the zombie still knows its CPU time */
+	sampler_done(&s);
+	return program_reap(p);
+}
+
+static void print_report(const recording *r)
+{
+	sonde_analyze_options what = { .struct_size = sizeof what, .top = r->report };
+	sonde_trace *trace = NULL;
+	sonde_result *result = NULL;
+	sonde_error err = { .position = -1 };
+	output to = { 0 };
+	sonde_print_options look = output_look(&to, stderr);
+
+	sonde_status status = sonde_trace_open(r->path, &trace, &err);
+	if (!status)
+		status = sonde_analyze(trace, "report", &what, &result, &err);
+	if (!status)
+		status = sonde_result_print(result, SONDE_TEXT, &look, stderr, &err);
+	if (status)
+		say_error(r->path, status, &err);
+	sonde_result_free(result);
+	sonde_trace_free(trace);
+}
+
+/* "9 (SIGKILL)" */
+static const char *signal_text(int number, char *buffer, size_t size)
+{
+	const char *name = NULL;
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 32)
+	name = sigabbrev_np(number);
+#endif
+	if (name)
+		snprintf(buffer, size, "%d (SIG%s)", number, name);
+	else
+		snprintf(buffer, size, "%d", number);
+	return buffer;
+}
+
+/* Joins the parts and says where the file went. What goes wrong here does not change how the program ended. */
+static void finish(const recording *r, sonde_recorder *recorder, int wait_status)
+{
+	uint64_t n_recovered = 0;
+	sonde_error err = { .position = -1 };
+	char text[64], count[NUMBER_TEXT];
+	sonde_status status = sonde_recorder_close(recorder, wait_status, &n_recovered, &err);
+
+	if (WIFSIGNALED(wait_status))
+		say("%s was killed by signal %s; %s event%s recovered", r->argv[0],
+		    signal_text(WTERMSIG(wait_status), text, sizeof text), format_count(count, n_recovered),
+		    n_recovered == 1 ? " was" : "s were");
+	if (status) {
+		say_error(r->path, status, &err);
+		return;
+	}
+	if (r->report)
+		print_report(r);
+	say("recorded into %s: sonde report %s", r->path, r->path);
+}
+
+static int run(const command *self, int argc, char **argv)
+{
+	recording r = { .interval_ms = 100 };
+	sonde_recorder *recorder = NULL;
+	sonde_error err = { .position = -1 };
+	program p;
+
+	int code = parse(self, argc, argv, &r);
+	if (code != EXIT_OK)
+		return code < 0 ? EXIT_OK : code;
+	int error = program_find(r.argv[0]);
+	if (error)
+		return refuse_program(r.argv[0], error);
+	if ((code = choose_paths(&r)) != EXIT_OK)
+		return code;
+	if (sonde_recorder_open(r.path, r.argc, r.argv, &recorder, &err) != SONDE_OK) {
+		say_error(r.path, err.status, &err);
+		return EXIT_ENVIRONMENT;
+	}
+	const program_variable variables[] = {
+		{ "SONDE_ENABLED", "1" },
+		{ "SONDE_OUTPUT", r.part_pattern },
+		{ "SONDE_FULL", r.full },
+		{ "SONDE_BUFFER", *r.buffer ? r.buffer : NULL },
+		{ "SONDE_ACTIVITIES", r.activities },
+		{ NULL, NULL },
+	};
+	error = program_start(&p, r.argv, variables);
+	if (error) {
+		sonde_recorder_abandon(recorder);
+		return refuse_program(r.argv[0], error);
+	}
+	int wait_status = watch(&p, recorder, r.interval_ms);
+	finish(&r, recorder, wait_status);
+	die_like(wait_status);
+}
+
+const command record_command = {
+	.name = "record",
+	.group = "record",
+	.summary = "Run a program and record it",
+	.usage = "[options] [--] PROG ARGS...",
+	.examples = { "sonde record ./train --epochs 3", "sonde record -o run.sonde --report 10 ./train",
+		      "sonde record --activities cpu,memory -- python3 train.py" },
+	.options = record_options,
+	.stops_at_operand = true,
+	.run = run,
+};

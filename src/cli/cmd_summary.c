@@ -1,0 +1,17 @@
+/* sonde summary: one screen about a recording. */
+#include "cli/analysis.h"
+
+static const option_def summary_options[] = {
+	OUTPUT_JSON, OUTPUT_CSV, OUTPUT_FILE, OUTPUT_COLOR, { .name = NULL },
+};
+
+const command summary_command = {
+	.name = "summary",
+	.group = "look",
+	.summary = "Show what a run did on one screen: time, steps, memory",
+	.usage = "[options] FILE...",
+	.examples = { "sonde summary run.sonde", "sonde summary --json run.sonde",
+		      "sonde summary rank0.sonde rank1.sonde" },
+	.options = summary_options,
+	.run = analysis_run_plain,
+};

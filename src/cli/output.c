@@ -1,0 +1,207 @@
+/*
+ * See output.h. The temporary file is also known to a signal handler, so that Ctrl-C leaves nothing behind; there is
+ * one at a time.
+ */
+#define _GNU_SOURCE
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <langinfo.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char temporary_path[PATH_MAX];
+
+/* Async-signal-safe: removes the file and dies of the signal as if nobody had caught it. */
+static void remove_temporary(int signal_number)
+{
+	unlink(temporary_path);
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void on_death(void (*handler)(int))
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		struct sigaction old, new = { .sa_handler = handler };
+
+		sigaction(signals[i], NULL, &old);
+		if (old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &new, NULL);
+	}
+}
+
+bool output_option(output *to, const options *o, int id)
+{
+	static const char *const colors[] = { "auto", "always", "never", NULL };
+	sonde_format format = id == OPTION_JSON ? SONDE_JSON : SONDE_CSV;
+
+	switch (id) {
+	case OPTION_JSON:
+	case OPTION_CSV:
+		if (to->format != SONDE_TEXT && to->format != format) {
+			say_usage(o->command, "--json and --csv exclude each other");
+			return false;
+		}
+		to->format = format;
+		return true;
+	case OPTION_OUTPUT:
+		to->path = strcmp(o->value, "-") == 0 ? NULL : o->value;
+		return true;
+	case OPTION_COLOR:
+		return options_choice(o, colors, &to->color);
+	}
+	return false;
+}
+
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
+
+static int open_failed(const char *path)
+{
+	say("%s: cannot write: %s", path, strerror(errno));
+	return EXIT_ENVIRONMENT;
+}
+
+static int open_directly(output *to)
+{
+	int fd = open(to->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+
+	to->stream = fd < 0 ? NULL : fdopen(fd, "w");
+	return to->stream ? EXIT_OK : open_failed(to->path);
+}
+
+static int open_temporary(output *to)
+{
+	int len = snprintf(temporary_path, sizeof temporary_path, "%s.XXXXXX", to->final_path);
+
+	if (len >= (int)sizeof temporary_path)
+		errno = ENAMETOOLONG;
+	int fd = len >= (int)sizeof temporary_path ? -1 : mkostemp(temporary_path, O_CLOEXEC);
+	to->stream = fd < 0 ? NULL : fdopen(fd, "w");
+	if (to->stream) {
+		on_death(remove_temporary);
+		return EXIT_OK;
+	}
+	int code = open_failed(to->path);
+	free(to->final_path);
+	to->final_path = NULL;
+	return code;
+}
+
+int output_open(output *to)
+{
+	struct stat st;
+	bool exists = to->path && stat(to->path, &st) == 0;
+
+	to->stream = stdout;
+	if (!to->path)
+		return EXIT_OK;
+	if (exists && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+		return open_failed(to->path);
+	}
+	if (exists && !S_ISREG(st.st_mode))
+		return open_directly(to);
+	/* Through a symbolic link, the file it points at is replaced and not the link. */
+	to->final_path = exists ? realpath(to->path, NULL) : strdup(to->path);
+	return to->final_path ? open_temporary(to) : open_failed(to->path);
+}
+
+static int write_failed(const output *to)
+{
+	if (errno == EPIPE)
+		return EXIT_OK;
+	say("%s: cannot write: %s", to->path ? to->path : "standard output",
+	    errno ? strerror(errno) : "the stream failed");
+	return EXIT_ENVIRONMENT;
+}
+
+static bool finish_stream(const output *to)
+{
+	bool is_whole = fflush(to->stream) == 0 && !ferror(to->stream);
+
+	if (to->stream == stdout)
+		clearerr(stdout);
+	else if (fclose(to->stream) != 0)
+		is_whole = false;
+	return is_whole;
+}
+
+int output_close(output *to, int code)
+{
+	errno = 0;
+	bool is_whole = finish_stream(to);
+
+	if (!is_whole && code == EXIT_OK)
+		code = write_failed(to);
+	if (!to->final_path)
+		return code;
+	if (is_whole && code == EXIT_OK && rename(temporary_path, to->final_path) != 0)
+		code = write_failed(to), is_whole = false;
+	if (!is_whole || code != EXIT_OK)
+		unlink(temporary_path);
+	on_death(SIG_DFL);
+	free(to->final_path);
+	to->final_path = NULL;
+	return code;
+}
+
+/* ---- The look ---------------------------------------------------------------------------------------------------- */
+
+static unsigned width_of(int fd)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		return size.ws_col;
+	long width = columns ? strtol(columns, NULL, 10) : 0;
+	return width > 0 && width <= 10000 ? (unsigned)width : 80;
+}
+
+static bool wants_color(const output *to, int fd)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	if (to->color != 0)
+		return to->color == 1;
+	return isatty(fd) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+}
+
+sonde_print_options output_look(const output *to, FILE *stream)
+{
+	int fd = fileno(stream);
+
+	return (sonde_print_options){
+		.struct_size = sizeof(sonde_print_options),
+		.width = width_of(fd),
+		.color = wants_color(to, fd),
+		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+	};
+}
+
+int output_print(output *to, const sonde_result *result)
+{
+	int code = output_open(to);
+	sonde_error err;
+
+	if (code != EXIT_OK)
+		return code;
+	sonde_print_options look = output_look(to, to->stream);
+	sonde_status status = sonde_result_print(result, to->format, &look, to->stream, &err);
+	if (status == SONDE_OK)
+		return output_close(to, EXIT_OK);
+	bool is_done = status == SONDE_E_IO && errno == EPIPE; /* the reader has seen enough */
+	if (!is_done)
+		say_error(to->path, status, &err);
+	output_close(to, EXIT_ENVIRONMENT);
+	return is_done ? EXIT_OK : EXIT_ENVIRONMENT;
+}

@@ -1,0 +1,65 @@
+/*
+ * Where a result goes and how it looks: --json, --csv, -o FILE, --color WHEN, the same for every command.
+ *
+ *   output to = { 0 };                        the table of options has OUTPUT_JSON, OUTPUT_FILE, ...
+ *   output_option(&to, &o, id)                for ids that the command does not know itself
+ *   output_print(&to, result)                 all in one; or
+ *   output_open(&to), to.stream, output_close(&to, ok)
+ *
+ * A file appears whole or not at all: it is written under another name in the same directory, mode 0600, and renamed at
+ * the end. Pipes and devices (-o /dev/stdout) are written directly.
+ */
+#ifndef SONDE_CLI_OUTPUT_H
+#define SONDE_CLI_OUTPUT_H
+
+#include <stdio.h>
+#include <sonde/analyze.h>
+
+#include "cli/options.h"
+
+enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_OUTPUT, OPTION_COLOR };
+
+#define OUTPUT_JSON                                                                                                    \
+	{                                                                                                              \
+		.name = "json", .id = OPTION_JSON, .help = "JSON with exact values, for programs"                      \
+	}
+#define OUTPUT_CSV                                                                                                     \
+	{                                                                                                              \
+		.name = "csv", .id = OPTION_CSV, .help = "the table as CSV, for spreadsheets"                          \
+	}
+#define OUTPUT_FILE                                                                                                    \
+	{                                                                                                              \
+		.name = "output", .id = OPTION_OUTPUT, .letter = 'o', .argument = "FILE",                              \
+		.help = "write to FILE instead of standard output"                                                     \
+	}
+#define OUTPUT_COLOR                                                                                                   \
+	{                                                                                                              \
+		.name = "color", .id = OPTION_COLOR, .argument = "WHEN",                                               \
+		.help = "auto (on a terminal), always or never"                                                        \
+	}
+
+typedef struct output {
+	sonde_format format;
+	const char *path; /* NULL: stdout */
+	size_t color;	  /* 0 auto, 1 always, 2 never */
+	FILE *stream;
+	char *final_path; /* where the file goes at the end; NULL: stream is what it is */
+} output;
+
+/* Takes one of the options above. False, after saying why, when the value is wrong. */
+bool output_option(output *to, const options *o, int id);
+
+/* Opens to->stream; returns EXIT_OK or says why not. */
+int output_open(output *to);
+
+/* Ends what output_open() began: keeps the file if code is EXIT_OK and all is written, else removes it. Returns code,
+   or another one after saying what went wrong. */
+int output_close(output *to, int code);
+
+/* Width, colour and character set for a stream. */
+sonde_print_options output_look(const output *to, FILE *stream);
+
+/* Opens, prints the result, closes; returns the exit code. */
+int output_print(output *to, const sonde_result *result);
+
+#endif

@@ -1,0 +1,180 @@
+/* See record_program.h. */
+#define _GNU_SOURCE
+#include "cli/record_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Finding ----------------------------------------------------------------------------------------------------- */
+
+static int check_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return EACCES;
+	return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+int program_find(const char *name)
+{
+	const char *path = getenv("PATH");
+	int worst = ENOENT;
+
+	if (strchr(name, '/'))
+		return check_executable(name);
+	for (const char *at = path ? path : "/bin:/usr/bin"; *name;) {
+		size_t len = strcspn(at, ":");
+		char candidate[PATH_MAX];
+
+		int n = snprintf(candidate, sizeof candidate, "%.*s%s%s", (int)len, at, len ? "/" : "", name);
+		int error = n < (int)sizeof candidate ? check_executable(candidate) : ENOENT;
+		if (error == 0)
+			return 0;
+		if (error == EACCES)
+			worst = EACCES;
+		at += len;
+		if (!*at++)
+			break;
+	}
+	return worst;
+}
+
+/* ---- Starting ---------------------------------------------------------------------------------------------------- */
+
+/* Ignored while the program runs: what the terminal sends to both, and writing to a stderr that is gone. */
+static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
+static const int awaited[] = { SIGCHLD, SIGTERM, SIGHUP };
+
+static void take_signals(program *p)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
+
+	sigemptyset(&p->awaited);
+	for (size_t i = 0; i < 3; i++)
+		sigaddset(&p->awaited, awaited[i]);
+	sigprocmask(SIG_BLOCK, &p->awaited, &p->old_mask);
+	for (size_t i = 0; i < 3; i++) {
+		sigaction(ignored[i], &ignore, &p->old_actions[i]);
+		sigaction(awaited[i], &normal, &p->old_actions[3 + i]);
+	}
+}
+
+static void restore_signals(const program *p)
+{
+	for (size_t i = 0; i < 3; i++) {
+		sigaction(ignored[i], &p->old_actions[i], NULL);
+		sigaction(awaited[i], &p->old_actions[3 + i], NULL);
+	}
+	sigprocmask(SIG_SETMASK, &p->old_mask, NULL);
+}
+
+/* In the child. Returns only if exec fails; the errno goes through the pipe, which exec would have closed. */
+static _Noreturn void become_program(const program *p, char *const *argv, const program_variable *variables, int fd)
+{
+	int error = 0;
+
+	for (; variables->name && !error; variables++)
+		if (variables->value && setenv(variables->name, variables->value, 1) != 0)
+			error = errno;
+	if (!error) {
+		restore_signals(p);
+		execvp(argv[0], argv);
+		error = errno;
+	}
+	while (write(fd, &error, sizeof error) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* What the child says about its exec: nothing when it worked. */
+static int read_exec_error(int fd)
+{
+	int error = 0;
+	ssize_t n;
+
+	do
+		n = read(fd, &error, sizeof error);
+	while (n < 0 && errno == EINTR);
+	return n == sizeof error ? error : 0;
+}
+
+int program_start(program *p, char *const *argv, const program_variable *variables)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) != 0)
+		return errno;
+	take_signals(p);
+	p->pid = fork();
+	if (p->pid == 0)
+		become_program(p, argv, variables, fds[1]);
+	int error = p->pid < 0 ? errno : 0;
+	close(fds[1]);
+	if (!error)
+		error = read_exec_error(fds[0]);
+	close(fds[0]);
+	if (error) {
+		if (p->pid > 0)
+			program_reap(p);
+		restore_signals(p);
+	}
+	return error;
+}
+
+/* ---- Ending ------------------------------------------------------------------------------------------------------ */
+
+static bool has_ended(const program *p)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == p->pid;
+}
+
+bool program_wait(program *p, int64_t timeout_ns)
+{
+	struct timespec timeout = { timeout_ns / 1000000000, timeout_ns % 1000000000 };
+
+	if (has_ended(p))
+		return true;
+	int number = sigtimedwait(&p->awaited, NULL, &timeout);
+	if (number == SIGTERM || number == SIGHUP)
+		kill(p->pid, number);
+	return has_ended(p);
+}
+
+int program_reap(program *p)
+{
+	int status = 0;
+
+	while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+_Noreturn void die_like(int wait_status)
+{
+	struct rlimit no_core = { 0, 0 };
+	sigset_t one;
+
+	if (WIFEXITED(wait_status))
+		exit(WEXITSTATUS(wait_status));
+	fflush(NULL);
+	setrlimit(RLIMIT_CORE, &no_core);
+	signal(WTERMSIG(wait_status), SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, WTERMSIG(wait_status));
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	raise(WTERMSIG(wait_status));
+	exit(128 + WTERMSIG(wait_status));
+}

@@ -1,0 +1,330 @@
+/*
+ * A table as text that fits the terminal.
+ *
+ * measure()   one unit per column, and the width that each column needs
+ * fit()       columns of the highest priority go until the rest fits, counting at most NAME_ENOUGH columns for a
+ *             string; then the widest strings shrink; at last, on a screen narrower than that, columns go from the
+ * right put_row()   numbers at the right, strings at the left and cut in the middle; a bar in the room that is left
+ *
+ * Cells are formatted twice, to measure and to print, which is cheaper than to keep them.
+ */
+#include "present/present.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/format_number.h"
+#include "base/screen_text.h"
+
+enum { MAX_COLUMNS = 64, MARGIN = 1, GAP = 2, INDENT = 2 };
+enum { NAME_ENOUGH = 24, NAME_LEAST = 8, BAR_WIDTH = 12, BAR_LEAST = 4 };
+
+typedef struct layout {
+	const table *table;
+	const sonde_print_options *options;
+	size_t n_rows;
+	size_t n_columns;
+	unsigned widths[MAX_COLUMNS]; /* 0: not shown */
+	number_unit units[MAX_COLUMNS];
+	size_t bar_column;
+	unsigned bar_width; /* 0: no bar */
+} layout;
+
+static const cell *cell_at(const layout *l, size_t row, size_t i)
+{
+	return &l->table->cells[row * l->table->n_columns + i];
+}
+
+/* ---- Cells ------------------------------------------------------------------------------------------------------- */
+
+/* The text of a cell: its own string, or a number in the buffer. */
+static const char *cell_text(const layout *l, const cell *c, size_t i, char *buffer)
+{
+	bool has_unit = c->type == l->table->columns[i].type;
+
+	switch (c->type) {
+	case CELL_UNKNOWN:
+		break;
+	case CELL_STRING:
+		return c->string;
+	case CELL_COUNT:
+		return format_count(buffer, c->count);
+	case CELL_INTEGER:
+		snprintf(buffer, NUMBER_TEXT, "%" PRId64, c->integer);
+		return buffer;
+	case CELL_NS:
+		return has_unit ? format_in_unit(buffer, (double)c->integer, l->units[i])
+				: format_ns(buffer, c->integer);
+	case CELL_BYTES:
+		return has_unit ? format_in_unit(buffer, (double)c->count, l->units[i])
+				: format_bytes(buffer, c->count);
+	case CELL_PERCENT:
+		return format_percent(buffer, c->number);
+	case CELL_NUMBER:
+		return format_number(buffer, c->number);
+	case CELL_BOOL:
+		return c->truth ? "yes" : "no";
+	}
+	return "-";
+}
+
+static double magnitude(const cell *c)
+{
+	return c->type == CELL_NS ? fabs((double)c->integer) : c->type == CELL_BYTES ? (double)c->count : 0;
+}
+
+/* Whether most cells that are not zero would print as "<0.01" in this unit. */
+static bool hides_most(const layout *l, size_t i, number_unit unit)
+{
+	size_t n = 0, n_hidden = 0;
+
+	for (size_t row = 0; row < l->n_rows; row++) {
+		double size = magnitude(cell_at(l, row, i));
+
+		n += size > 0;
+		n_hidden += size > 0 && size < unit.scale * 0.01;
+	}
+	return n_hidden * 2 > n;
+}
+
+/* The unit of the largest value, or a smaller one as long as that shows more and keeps the largest below 100,000. */
+static number_unit choose_unit(const layout *l, size_t i)
+{
+	number_kind kind = l->table->columns[i].type == CELL_NS ? NUMBER_NS : NUMBER_BYTES;
+	double largest = 0;
+
+	for (size_t row = 0; row < l->n_rows; row++)
+		largest = fmax(largest, magnitude(cell_at(l, row, i)));
+	if (largest == 0 && kind == NUMBER_NS)
+		largest = 1e9;
+	number_unit unit = number_unit_for(kind, largest, 0);
+	for (unsigned steps = 1; unit.scale > 1 && hides_most(l, i, unit); steps++) {
+		number_unit smaller = number_unit_for(kind, largest, steps);
+
+		if (largest / smaller.scale >= 1e5)
+			break;
+		unit = smaller;
+	}
+	return unit;
+}
+
+/* ---- Widths ------------------------------------------------------------------------------------------------------ */
+
+static bool is_string(const layout *l, size_t i)
+{
+	return l->table->columns[i].type == CELL_STRING;
+}
+
+static unsigned indentation(const layout *l, size_t row, size_t i)
+{
+	return i == 0 ? l->table->depths[row] * (unsigned)INDENT : 0;
+}
+
+static unsigned measure_column(const layout *l, size_t i)
+{
+	unsigned width = screen_columns(l->table->columns[i].header, l->options->utf8);
+	char buffer[NUMBER_TEXT];
+
+	for (size_t row = 0; row < l->n_rows; row++) {
+		const char *text = cell_text(l, cell_at(l, row, i), i, buffer);
+		unsigned needed = indentation(l, row, i) + screen_columns(text, l->options->utf8);
+
+		width = needed > width ? needed : width;
+	}
+	return width ? width : 1;
+}
+
+static void measure(layout *l)
+{
+	for (size_t i = 0; i < l->n_columns; i++) {
+		const column *col = &l->table->columns[i];
+
+		if (col->priority < 0)
+			continue;
+		if (col->type == CELL_NS || col->type == CELL_BYTES)
+			l->units[i] = choose_unit(l, i);
+		l->widths[i] = measure_column(l, i);
+	}
+}
+
+/* The width of a row if no string were wider than max_string. */
+static unsigned row_width(const layout *l, unsigned max_string)
+{
+	unsigned width = MARGIN;
+
+	for (size_t i = 0; i < l->n_columns; i++) {
+		unsigned needed = l->widths[i];
+
+		if (is_string(l, i) && needed > max_string)
+			needed = max_string;
+		width += needed ? needed + (width > MARGIN ? GAP : 0) : 0;
+	}
+	return width;
+}
+
+/* The column to go next: the highest priority, the rightmost of those; 0 when only columns of priority 0 are left. */
+static size_t least_important(const layout *l)
+{
+	size_t found = 0;
+
+	for (size_t i = 1; i < l->n_columns; i++)
+		if (l->widths[i] && l->table->columns[i].priority > 0 &&
+		    (!found || l->table->columns[i].priority >= l->table->columns[found].priority))
+			found = i;
+	return found;
+}
+
+/* The widest string that may still shrink, or n_columns. */
+static size_t widest_string(const layout *l)
+{
+	size_t found = l->n_columns;
+
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (is_string(l, i) && l->widths[i] > NAME_LEAST &&
+		    (found == l->n_columns || l->widths[i] > l->widths[found]))
+			found = i;
+	return found;
+}
+
+static void shrink_strings(layout *l)
+{
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (is_string(l, i) && l->widths[i] > l->options->width)
+			l->widths[i] = l->options->width;
+	while (row_width(l, UINT_MAX) > l->options->width) {
+		size_t i = widest_string(l);
+
+		if (i == l->n_columns)
+			break;
+		l->widths[i]--;
+	}
+}
+
+static void fit(layout *l)
+{
+	unsigned width = l->options->width;
+	size_t i;
+
+	while (row_width(l, NAME_ENOUGH) > width && (i = least_important(l)) > 0)
+		l->widths[i] = 0;
+	shrink_strings(l);
+	for (i = l->n_columns; i-- > 1 && row_width(l, UINT_MAX) > width;)
+		l->widths[i] = 0;
+	if (row_width(l, UINT_MAX) > width)
+		l->widths[0] = width > MARGIN ? width - MARGIN : 1;
+}
+
+/* A bar may take what is left of the line. */
+static void fit_bar(layout *l)
+{
+	unsigned taken = row_width(l, UINT_MAX) + GAP;
+	unsigned room = taken < l->options->width ? l->options->width - taken : 0;
+
+	for (size_t i = 0; i < l->n_columns && !l->bar_width; i++) {
+		if (!l->table->columns[i].bar || room < BAR_LEAST)
+			continue;
+		l->bar_column = i;
+		l->bar_width = room < BAR_WIDTH ? room : BAR_WIDTH;
+	}
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------------------------- */
+
+static void put_style(const layout *l, FILE *out, const char *style)
+{
+	if (l->options->color)
+		fputs(style, out);
+}
+
+/* One cell; *pad is the number of spaces still due before it, so that no line ends in spaces. */
+static void put_cell(const layout *l, FILE *out, size_t i, const char *text, unsigned indent, unsigned *pad)
+{
+	unsigned width = l->widths[i], needed = screen_columns(text, l->options->utf8);
+	bool is_left = i == 0 || is_string(l, i);
+
+	if (indent > width / 2)
+		indent = width / 2;
+	if (needed > width - indent)
+		needed = width - indent;
+	screen_pad(out, *pad + (is_left ? indent : width - needed));
+	unsigned taken = screen_put_cut(out, text, needed, l->options->utf8);
+	*pad = GAP + (is_left ? width - indent - taken : 0);
+}
+
+static void put_header(const layout *l, FILE *out)
+{
+	unsigned pad = MARGIN;
+
+	put_style(l, out, "\033[1m");
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (l->widths[i])
+			put_cell(l, out, i, l->table->columns[i].header, 0, &pad);
+	put_style(l, out, "\033[0m");
+	fputc('\n', out);
+}
+
+/* In eighths of a column, to the nearest; 100 % is the whole width. */
+static void put_bar(const layout *l, FILE *out, const cell *c, unsigned pad)
+{
+	double share = c->type == CELL_PERCENT && c->number > 0 ? fmin(c->number, 100) / 100 : 0;
+	unsigned eighths = (unsigned)(share * l->bar_width * 8 + 0.5);
+	char part[4] = "\u2588";
+
+	if (!l->options->utf8)
+		eighths = (eighths + 4) / 8 * 8;
+	if (eighths == 0)
+		return;
+	screen_pad(out, pad);
+	put_style(l, out, "\033[2m");
+	for (; eighths >= 8; eighths -= 8)
+		fputs(l->options->utf8 ? "\u2588" : "#", out);
+	part[2] = (char)(part[2] + 8 - eighths); /* U+2588 is eight eighths, U+2589 seven, ... U+258F one */
+	if (eighths)
+		fputs(part, out);
+	put_style(l, out, "\033[0m");
+}
+
+static void put_row(const layout *l, FILE *out, size_t row)
+{
+	unsigned pad = MARGIN;
+	char buffer[NUMBER_TEXT];
+
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (l->widths[i])
+			put_cell(l, out, i, cell_text(l, cell_at(l, row, i), i, buffer), indentation(l, row, i), &pad);
+	if (l->bar_width)
+		put_bar(l, out, cell_at(l, row, l->bar_column), pad);
+	fputc('\n', out);
+}
+
+static void put_line(const layout *l, FILE *out, const char *text, unsigned margin)
+{
+	screen_pad(out, margin);
+	screen_put_cut(out, text, l->options->width > margin ? l->options->width - margin : 1, l->options->utf8);
+	fputc('\n', out);
+}
+
+void text_table_print(const table *t, const sonde_print_options *options, FILE *out)
+{
+	layout l = {
+		.table = t,
+		.options = options,
+		.n_rows = t->n_shown < t->n_rows ? t->n_shown : t->n_rows,
+		.n_columns = t->n_columns < MAX_COLUMNS ? t->n_columns : MAX_COLUMNS,
+	};
+
+	measure(&l);
+	fit(&l);
+	fit_bar(&l);
+	if (t->title)
+		put_line(&l, out, t->title, 0);
+	put_header(&l, out);
+	for (size_t row = 0; row < l.n_rows; row++)
+		put_row(&l, out, row);
+	if (t->n_rows == 0)
+		put_line(&l, out, "(none)", MARGIN);
+	if (l.n_rows < t->n_rows && t->more)
+		put_line(&l, out, t->more, MARGIN);
+}
