@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# sonde doctor on machines that are not this one: trees with the files that it reads.
+. "${SOURCE:?}/tests/cli/lib.sh" || exit 1
+
+put() { # put FILE TEXT
+	mkdir -p "root/$(dirname "$1")" && printf '%s\n' "$2" > "root/$1"
+}
+
+run doctor
+want_code 0
+want_err ""
+want "a line that does not begin with a state" \
+	[ "$(sed 1,2d <<< "$out" | grep -c -v -E '^(ok|limited|missing) +[a-z-]')" = 0 ]
+want "a line of more than 80 columns" [ "$(printf '%s\n' "$out" | wc -L)" -le 80 ]
+run doctor --json
+want_code 0
+want_in "$out" '"schema": "sonde.doctor/1"'
+if command -v python3 > /dev/null; then
+	want "no JSON" python3 -c '
+import json, sys
+d = json.load(open(sys.argv[1]))
+assert d["can_record"] is True
+assert {c["state"] for c in d["checks"]} <= {"ok", "limited", "missing"}
+assert all(c["name"] and c["text"] for c in d["checks"])' .out
+fi
+
+export SONDE_DOCTOR_ROOT=$work/root
+put proc/sys/kernel/osrelease 6.1.0-test
+put proc/meminfo "MemTotal:       16384000 kB
+MemFree:        1 kB
+MemAvailable:   8192000 kB"
+put proc/cpuinfo "processor : 0
+flags           : fpu tsc constant_tsc nonstop_tsc"
+put sys/devices/system/clocksource/clocksource0/current_clocksource tsc
+put sys/devices/system/cpu/online 0-3
+put proc/sys/kernel/perf_event_paranoid 2
+put proc/sys/kernel/yama/ptrace_scope 1
+mkdir -p root/dev/shm
+run doctor
+want_code 0
+want_in "$out" "ok       kernel     Linux 6.1.0-test"
+want_in "$out" "ok       memory     7.81 GiB available of 15.6 GiB"
+want_in "$out" "ok       perf       perf_event_paranoid is 2"
+want_in "$out" "ok       ptrace     ptrace_scope is 1"
+want_in "$out" "(online: 0-3)"
+if [ "$(uname -m)" = x86_64 ]; then
+	want_in "$out" "ok       clock      invariant TSC, clocksource tsc: time stamps by TSC"
+	put sys/devices/system/clocksource/clocksource0/current_clocksource hpet
+	run doctor
+	want_in "$out" "limited  clock      invariant TSC, clocksource hpet: time stamps by clock_gettime"
+	put proc/cpuinfo "flags : tsc constant_tsc_not nonstop_tsc"
+	run doctor
+	want_in "$out" "limited  clock      no invariant TSC"
+fi
+put proc/sys/kernel/perf_event_paranoid 4
+put proc/sys/kernel/yama/ptrace_scope 2
+put proc/meminfo "MemTotal:       163840 kB
+MemAvailable:   81920 kB"
+rmdir root/dev/shm
+run doctor
+want_code 0
+want_in "$out" "limited  perf       perf_event_paranoid is 4"
+want_in "$out" "limited  ptrace     ptrace_scope is 2; "
+want_in "$out" "limited  memory     80.0 MiB available of 160 MiB; record with a smaller --buffer"
+want_in "$out" "limited  ring       /dev/shm: No such file or directory"
+
+# Files of a hostile or empty machine do no harm.
+put proc/sys/kernel/osrelease $'\e[31mred'
+run doctor
+want_in "$out" "Linux ?[31mred"
+rm -rf "$work/root" && mkdir "$work/root" || exit 1
+run doctor
+want_code 0
+
+# Where nothing can be written nothing can be recorded.
+if [ "$(id -u)" != 0 ]; then
+	mkdir locked && chmod 500 locked && cd locked || exit 1
+	run doctor
+	want_code 4
+	want_in "$out" "missing  output"
+	want_in "$out" "Recording will not work here"
+fi
+finish

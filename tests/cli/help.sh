@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# Help: from the tables of the commands, on stdout, on one screen of 24 x 80.
+. "${SOURCE:?}/tests/cli/lib.sh" || exit 1
+
+want_one_screen() {
+	want "more than 23 lines" [ "$(printf '%s\n' "$out" | wc -l)" -le 23 ]
+	want "a line of more than 80 columns" [ "$(printf '%s\n' "$out" | wc -L)" -le 80 ]
+	want_code 0
+	want_err ""
+}
+
+run
+want_one_screen
+list=$out
+for args in help --help -h; do
+	run $args
+	want_out "$list"
+done
+for group in record look analyse share; do
+	want "no group $group" grep -q "^$group " <<< "$list"
+done
+
+commands=$(sed -n 's/^COMMAND(\([a-z]*\)).*/\1/p' "$SOURCE/src/cli/commands.def")
+want "no commands in commands.def" [ -n "$commands" ]
+for name in $commands; do
+	want "$name is not listed" grep -q " $name  " <<< "$list"
+	run help "$name"
+	want_one_screen
+	help=$out
+	want_in "$help" "usage: sonde $name "
+	want_in "$help" "man sonde-$name says more."
+	want "not three examples" [ "$(grep -c "^  sonde $name" <<< "$help")" = 3 ]
+	for args in --help -h; do
+		run "$name" $args
+		want_out "$help"
+		want_code 0
+	done
+	page=$SOURCE/docs/sonde-$name.md
+	want "no $page" [ -f "$page" ]
+	# Every option is in the manual.
+	for option in $(grep -o -E -e '^  (-., )?--[a-z]+' <<< "$help" | grep -o -e '--[a-z]*'); do
+		want "$page does not mention $option" grep -q -e "\*\*.*$option" "$page"
+	done
+	want "sonde.md does not mention it" grep -q "sonde-$name(1)" "$SOURCE/docs/sonde.md"
+done
+
+run help show-report
+want_in "$out" "usage: sonde report "
+run --version
+want_code 0
+want "no version" grep -q -x 'sonde [0-9]*\.[0-9]*\.[0-9]*' <<< "$out"
+finish

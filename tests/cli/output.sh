@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# Where results go: stdout or -o FILE, whole or not at all; what happens when they cannot.
+. "${SOURCE:?}/tests/cli/lib.sh" || exit 1
+
+run record -o run.sonde true
+want_code 0
+
+for name in report summary info; do
+	run $name missing.sonde
+	want_code 3
+	want_out ""
+	want_in "$err" "sonde: missing.sonde: "
+	want "more than one line" [ "$(wc -l < "$work/.err")" = 1 ]
+	echo "this is no recording" > text
+	run $name text
+	want_code 3
+	want_out ""
+	want_in "$err" "sonde: text: "
+
+	run $name run.sonde
+	want_code 0
+	want_err ""
+	text=$out
+	want "a line of more than 80 columns" [ "$(printf '%s\n' "$out" | wc -L)" -le 80 ]
+	want "an escape sequence" [ "$(grep -c $'\e' <<< "$out")" = 0 ]
+	run $name -o out.txt run.sonde
+	want_code 0
+	want_out ""
+	want_err ""
+	want "the file differs from stdout" [ "$(cat out.txt)" = "$text" ]
+	want "out.txt is not private" [ "$(stat -c %a out.txt)" = 600 ]
+	run $name run.sonde -o- # operands and options in any order
+	want_out "$text"
+	run $name --color=always run.sonde
+	want_code 0
+	run $name --json run.sonde
+	want_code 0
+	want_in "$out" "\"schema\": \"sonde.$name/1\""
+	if command -v python3 > /dev/null; then
+		want "no JSON" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' .out
+	fi
+	run $name --csv run.sonde
+	want_code 0
+	want "a line without CRLF" [ "$(grep -c $'\r$' .out)" = "$(wc -l < .out)" ]
+done
+
+run report --csv run.sonde
+want_in "$out" "name,category,calls,total_ns,self_ns,avg_ns,min_ns,max_ns,std_ns,percent,p50_ns,p95_ns,p99_ns"
+run report --sort nonsense run.sonde
+want_code 2
+
+# A file appears whole or not at all, and what was there stays.
+echo old > kept
+run report -o kept missing.sonde
+want_code 3
+want "the old file is gone" [ "$(cat kept)" = old ]
+ln -s kept link
+run report -o link run.sonde
+want_code 0
+want "the link was replaced" [ -L link ]
+want "the file behind the link was not written" [ "$(cat kept)" != old ]
+run report -o no/such/directory run.sonde
+want_code 4
+want_err "sonde: no/such/directory: cannot write: No such file or directory"
+run report -o . run.sonde
+want_code 4
+run report -o /dev/null run.sonde
+want_code 0
+want "/dev/null was replaced" [ -c /dev/null ]
+want "a temporary file is left" [ -z "$(ls -A | grep -E '\.[A-Za-z0-9]{6}$')" ]
+
+# A full disk is an error, a reader that has seen enough is not.
+for args in "report run.sonde" "report --json run.sonde" "export run.sonde" "help" "doctor"; do
+	command="sonde $args > /dev/full"
+	"$SONDE" $args > /dev/full 2> .err
+	code=$? err=$(cat .err)
+	want_code 4
+	want_in "$err" "No space left on device"
+	want "more than one line" [ "$(wc -l < .err)" = 1 ]
+	command="sonde $args | true"
+	{ "$SONDE" $args 2> .err; } | true
+	want "said something: $(cat .err)" [ ! -s .err ]
+	(trap '' PIPE; "$SONDE" $args 2> .err; echo $? > .code) | true
+	want "said something: $(cat .err)" [ ! -s .err ]
+	want "exit code $(cat .code)" [ "$(cat .code)" = 0 ]
+done
+
+# Width: COLUMNS when there is no terminal.
+for width in 40 60 120; do
+	COLUMNS=$width
+	export COLUMNS
+	run report run.sonde
+	want "wider than $width" [ "$(printf '%s\n' "$out" | head -n 1 | wc -L)" -le $width ]
+done
+unset COLUMNS
+
+# A terminal gets colour unless it does not want it.
+if script -q -e -c true /dev/null > /dev/null 2>&1; then
+	on_terminal() { TERM=xterm script -q -e -c "'$SONDE' $*" /dev/null < /dev/null; }
+	command="sonde on a terminal"
+	want "no colour" grep -q $'\e\[1m' <(on_terminal report run.sonde)
+	want "colour in spite of --color=never" [ "$(on_terminal report --color=never run.sonde | grep -c $'\e\[1m')" = 0 ]
+	export NO_COLOR=1
+	want "colour in spite of NO_COLOR" [ "$(on_terminal report run.sonde | grep -c $'\e\[1m')" = 0 ]
+fi
+finish
