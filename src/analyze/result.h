@@ -60,7 +60,7 @@ typedef struct table {
 	uint8_t *depths; /* indentation of the first column, one per row */
 	size_t n_rows;
 	size_t capacity;
-	size_t n_shown;	  /* rows that text shows, SIZE_MAX (as it begins): all; the rest is summed up in `more` */
+	size_t n_shown;	  /* rows in text, the rest is summed up in `more`; SIZE_MAX, at first: all; 0: no table */
 	const char *more; /* "14 more names: --top all", when n_shown < n_rows */
 	struct table *next;
 } table;

@@ -45,12 +45,18 @@ static int export_to(const sonde_trace *trace, const char *format, output *to)
 
 	if (code != EXIT_OK)
 		return code;
+	errno = 0;
 	sonde_status status = sonde_export(trace, format, to->stream, &err);
-	bool is_done = status == SONDE_E_IO && errno == EPIPE; /* the reader has seen enough */
-	if (status && !is_done)
+	int error = errno;
+	if (status == SONDE_OK)
+		return output_close(to, EXIT_OK);
+	bool is_done = status == SONDE_E_IO && error == EPIPE; /* the reader has seen enough */
+	if (status == SONDE_E_IO && error && !is_done)
+		say("%s: cannot write: %s", to->path ? to->path : "standard output", strerror(error));
+	else if (!is_done)
 		say_error(to->path, status, &err);
-	code = output_close(to, status ? EXIT_ENVIRONMENT : EXIT_OK);
-	return is_done ? EXIT_OK : code;
+	output_close(to, EXIT_ENVIRONMENT);
+	return is_done ? EXIT_OK : EXIT_ENVIRONMENT;
 }
 
 static int run(const command *self, int argc, char **argv)

@@ -74,6 +74,8 @@ void text_print(const sonde_result *result, const sonde_print_options *options, 
 		fputc('\n', out);
 	}
 	for (const table *t = result->tables; t; t = t->next) {
+		if (t->n_shown == 0) /* for programs only */
+			continue;
 		if (!is_first)
 			fputc('\n', out);
 		is_first = false;

@@ -79,6 +79,8 @@ static int create_free(const char *path)
 		}
 		if (what == REPLACEABLE && unlink(path) == 0)
 			fd = create(rt.path);
+		if (what == IN_USE)
+			errno = EEXIST;
 	}
 	for (int attempt = 0; fd < 0 && errno == EEXIST && attempt < 1000; attempt++) {
 		other_name(rt.path, sizeof rt.path, path, attempt);

@@ -332,7 +332,8 @@ void ring_thread_exit(void *unused)
 	this_thread.busy = 0;
 }
 
-void ring_forget_in_child(void)
+/* Before any thread has a chunk, or in a child, where the only thread forgets its own. */
+void ring_forget(void)
 {
 	if (rt.ring) {
 		munmap(rt.ring, chunk_offset(rt.max_chunks));

@@ -119,7 +119,7 @@ void ring_unlink(void);
 void ring_begin_session(void);
 uint64_t *ring_take(size_t n_words); /* room for a whole event in this thread's chunk; NULL: counted as lost */
 void ring_thread_exit(void *unused);
-void ring_forget_in_child(void);
+void ring_forget(void);
 void ring_release(ring_chunk *chunk); /* writer: the chunk's words are in the file */
 ring_chunk *ring_next_sealed(void);   /* writer: oldest first; NULL */
 ring_chunk *ring_chunk_at(uint32_t index);

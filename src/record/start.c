@@ -22,7 +22,6 @@
 #include "base/error.h"
 #include "base/proc.h"
 
-
 struct runtime rt = { .file_fd = -1, .ring_fd = -1 };
 uint32_t sonde_active_;
 
@@ -103,28 +102,40 @@ static void set_handlers(void)
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
-/* Under session_lock. */
-static sonde_status begin(sonde_error *err)
+/* Everything that can fail, under session_lock. */
+static sonde_status open_all(sonde_error *err)
 {
 	static char path[sizeof rt.path];
-
-	set_handlers();
-	rt.n_sessions++;
+	bool had_ring = rt.ring != NULL;
 	sonde_status status = output_path(path, sizeof path, err);
+
 	if (!status)
 		status = ring_open(path, err);
 	if (status)
 		return status;
 	describe_stream();
 	status = output_open(path, err);
+	if (!status) {
+		status = writer_start(err);
+		if (status) {
+			unlink(rt.path);
+			output_close();
+		}
+	}
+	if (status && !had_ring) {
+		ring_unlink();
+		ring_forget();
+	}
+	return status;
+}
+
+static sonde_status begin(sonde_error *err)
+{
+	set_handlers();
+	rt.n_sessions++;
+	sonde_status status = open_all(err);
 	if (status)
 		return status;
-	status = writer_start(err);
-	if (status) {
-		unlink(rt.path);
-		output_close();
-		return status;
-	}
 	if (rt.options.stacks)
 		backtrace((void *[1]){ NULL }, 1); /* loads what it needs now, not in a signal handler */
 	memory_reset();
@@ -271,7 +282,7 @@ static void fork_child(void)
 {
 	rt.session_lock = rt.names_lock = rt.chunks_lock = (lock){ 0 };
 	output_forget_in_child();
-	ring_forget_in_child();
+	ring_forget();
 	memory_init_child();
 	rt.writer_runs = false;
 	rt.writer_sleeps = rt.request = rt.n_waiting = 0;
@@ -343,11 +354,24 @@ static void print_report(void)
 	}
 }
 
+/* Another copy of this library, loaded before: two would write over each other's events. */
+static bool is_second_copy(void)
+{
+	void *first = dlsym(RTLD_DEFAULT, "sonde_start");
+	Dl_info theirs, ours;
+
+	return first && dladdr(first, &theirs) && dladdr((void *)&rt, &ours) && theirs.dli_fbase != ours.dli_fbase;
+}
+
 __attribute__((constructor(200))) static void begin_process(void)
 {
 	static record_options options;
+	static bool begun; /* dlopen while the process ends runs the constructors of what was finished already again */
 	sonde_error err;
 
+	if (begun || is_second_copy())
+		return;
+	begun = true;
 	config_from_environment(&options);
 	if (options.enabled && start(&options, true, &err))
 		fprintf(stderr, "sonde: nothing is recorded: %s\n", err.message);

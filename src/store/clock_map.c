@@ -56,17 +56,3 @@ bool clock_map_build(trace_stream *s)
 	s->n_segments = n;
 	return true;
 }
-
-int64_t clock_map_ns(const trace_stream *s, uint64_t ticks, size_t *hint)
-{
-	size_t i = *hint;
-
-	while (i + 1 < s->n_segments && ticks >= s->segments[i + 1].from)
-		i++;
-	while (i && ticks < s->segments[i].from)
-		i--;
-	*hint = i;
-	const clock_segment *g = &s->segments[i];
-	__int128 delta = (__int128)(int64_t)(ticks - g->from) * (__int128)g->mul;
-	return g->ns + (int64_t)(delta >> 32);
-}

@@ -129,7 +129,19 @@ sonde_status trace_finish(sonde_trace *t, sonde_error *err);
 
 /* The tables of a stream's clock; clock_map.c */
 bool clock_map_build(trace_stream *s);
-int64_t clock_map_ns(const trace_stream *s, uint64_t ticks, size_t *hint);
+/* *hint is the segment of the last call, 0 at first. */
+static inline int64_t clock_map_ns(const trace_stream *s, uint64_t ticks, size_t *hint)
+{
+	size_t i = *hint;
+
+	while (i + 1 < s->n_segments && ticks >= s->segments[i + 1].from)
+		i++;
+	while (i && ticks < s->segments[i].from)
+		i--;
+	*hint = i;
+	const clock_segment *g = &s->segments[i];
+	return g->ns + (int64_t)((__int128)(int64_t)(ticks - g->from) * (__int128)g->mul >> 32);
+}
 
 const char *trace_category_name(uint32_t fixed);
 const char *trace_device_name(const sonde_trace *t, const trace_stream *s, uint32_t device, char *buffer, size_t size);

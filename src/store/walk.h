@@ -28,6 +28,7 @@ typedef struct slice {
 	double flops, bytes; /* of an operation; 0: not given */
 	uint64_t serial;     /* of an operation begun with sonde_op_begin; 0: none */
 	uint32_t depth;	     /* 0: outermost */
+	uint32_t id;	     /* of the site in its stream; 0: an operation */
 	uint8_t flags;
 	const trace_thread *thread;
 	void *user; /* the sink's own, from begin to end */
