@@ -61,7 +61,7 @@ typedef struct table {
 	size_t n_rows;
 	size_t capacity;
 	size_t n_shown;	  /* rows in text, the rest is summed up in `more`; SIZE_MAX, at first: all; 0: no table */
-	const char *more; /* "14 more names: --top all", when n_shown < n_rows */
+	const char *more; /* a line below the rows, "14 more names: --top all"; NULL: none */
 	struct table *next;
 } table;
 

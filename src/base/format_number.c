@@ -20,7 +20,7 @@ static const number_unit *units_of(number_kind kind, unsigned *ret_n)
 	return kind == NUMBER_NS ? ns_units : byte_units;
 }
 
-number_unit number_unit_for(number_kind kind, double magnitude, unsigned steps)
+number_unit number_unit_for(number_kind kind, double magnitude)
 {
 	unsigned n, best = 0;
 	const number_unit *units = units_of(kind, &n);
@@ -28,7 +28,7 @@ number_unit number_unit_for(number_kind kind, double magnitude, unsigned steps)
 	/* 999.6 ms reads as 1.00 s, 1023.6 KiB as 1.00 MiB. */
 	while (best + 1 < n && magnitude >= units[best + 1].scale * (1 - 0.5 / (kind == NUMBER_NS ? 1000 : 1024)))
 		best++;
-	return units[best > steps ? best - steps : 0];
+	return magnitude > 0 || kind != NUMBER_NS ? units[best] : units[n - 1];
 }
 
 char *format_count(char *ret_text, uint64_t count)
@@ -116,12 +116,12 @@ char *format_ns(char *ret_text, int64_t ns)
 {
 	if (ns == 0)
 		return strcpy(ret_text, "0 s");
-	return format_in_unit(ret_text, (double)ns, number_unit_for(NUMBER_NS, fabs((double)ns), 0));
+	return format_in_unit(ret_text, (double)ns, number_unit_for(NUMBER_NS, fabs((double)ns)));
 }
 
 char *format_bytes(char *ret_text, uint64_t bytes)
 {
-	return format_in_unit(ret_text, (double)bytes, number_unit_for(NUMBER_BYTES, (double)bytes, 0));
+	return format_in_unit(ret_text, (double)bytes, number_unit_for(NUMBER_BYTES, (double)bytes));
 }
 
 char *format_percent(char *ret_text, double percent)

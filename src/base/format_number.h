@@ -25,8 +25,8 @@ typedef struct number_unit {
 
 typedef enum number_kind { NUMBER_NS, NUMBER_BYTES } number_kind;
 
-/* The unit in which magnitude (>= 0) reads best; smaller by `steps` units where there are smaller ones. */
-number_unit number_unit_for(number_kind kind, double magnitude, unsigned steps);
+/* The unit in which magnitude (>= 0) reads best; no time at all is "0 s". */
+number_unit number_unit_for(number_kind kind, double magnitude);
 
 char *format_in_unit(char *ret_text, double value, number_unit unit);
 char *format_ns(char *ret_text, int64_t ns);

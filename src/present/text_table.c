@@ -75,21 +75,7 @@ static double magnitude(const cell *c)
 	return c->type == CELL_NS ? fabs((double)c->integer) : c->type == CELL_BYTES ? (double)c->count : 0;
 }
 
-/* Whether most cells that are not zero would print as "<0.01" in this unit. */
-static bool hides_most(const layout *l, size_t i, number_unit unit)
-{
-	size_t n = 0, n_hidden = 0;
-
-	for (size_t row = 0; row < l->n_rows; row++) {
-		double size = magnitude(cell_at(l, row, i));
-
-		n += size > 0;
-		n_hidden += size > 0 && size < unit.scale * 0.01;
-	}
-	return n_hidden * 2 > n;
-}
-
-/* The unit of the largest value, or a smaller one as long as that shows more and keeps the largest below 100,000. */
+/* The unit of the largest value: what is small beside it may print as "<0.01 s". */
 static number_unit choose_unit(const layout *l, size_t i)
 {
 	number_kind kind = l->table->columns[i].type == CELL_NS ? NUMBER_NS : NUMBER_BYTES;
@@ -97,17 +83,7 @@ static number_unit choose_unit(const layout *l, size_t i)
 
 	for (size_t row = 0; row < l->n_rows; row++)
 		largest = fmax(largest, magnitude(cell_at(l, row, i)));
-	if (largest == 0 && kind == NUMBER_NS)
-		largest = 1e9;
-	number_unit unit = number_unit_for(kind, largest, 0);
-	for (unsigned steps = 1; unit.scale > 1 && hides_most(l, i, unit); steps++) {
-		number_unit smaller = number_unit_for(kind, largest, steps);
-
-		if (largest / smaller.scale >= 1e5)
-			break;
-		unit = smaller;
-	}
-	return unit;
+	return number_unit_for(kind, largest);
 }
 
 /* ---- Widths ------------------------------------------------------------------------------------------------------ */
@@ -325,6 +301,6 @@ void text_table_print(const table *t, const sonde_print_options *options, FILE *
 		put_row(&l, out, row);
 	if (t->n_rows == 0)
 		put_line(&l, out, "(none)", MARGIN);
-	if (l.n_rows < t->n_rows && t->more)
+	if (t->more)
 		put_line(&l, out, t->more, MARGIN);
 }

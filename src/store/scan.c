@@ -92,9 +92,10 @@ static bool add_events(sonde_trace *t, const trace_stream *s, const block_header
 	*b = (trace_block){
 		.stream = (uint32_t)(s - t->streams.items),
 		.n_events = h->n_events,
-		.head = (const events_head *)payload,
+		.bytes = payload + sizeof(events_head),
 		.len = h->length - sizeof(events_head),
 	};
+	memcpy(&b->head, payload, sizeof b->head);
 	return true;
 }
 
@@ -206,7 +207,7 @@ static sonde_status refuse(const trace_file *f, sonde_error *err)
 sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err)
 {
 	const trace_file f = t->files.items[file];
-	size_t n_blocks = 0;
+	size_t n_blocks = 0, read = 0;
 
 	for (size_t at = 0; at < f.len;) {
 		const block_header *h = (const block_header *)(f.bytes + at);
@@ -234,6 +235,7 @@ sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err)
 			return error_set(err, SONDE_E_MEMORY, (int64_t)at, "out of memory at byte %zu", at);
 		n_blocks++;
 		at += sizeof *h + block_padded(h->length);
+		trace_release_pages(t, h->length, &read);
 	}
 	return n_blocks ? SONDE_OK : refuse(&f, err);
 }

@@ -78,6 +78,17 @@ static sonde_status load(int fd, trace_file *f, sonde_error *err)
 	return SONDE_OK;
 }
 
+void trace_release_pages(const sonde_trace *t, size_t n, size_t *read)
+{
+	*read += n;
+	if (*read < TRACE_RESIDENT)
+		return;
+	*read = 0;
+	for (size_t i = 0; i < t->files.n; i++)
+		if (t->files.items[i].mapped)
+			madvise(t->files.items[i].bytes, t->files.items[i].len, MADV_DONTNEED);
+}
+
 static sonde_status add_file(sonde_trace *t, const char *path, sonde_error *err)
 {
 	bool standard_input = strcmp(path, "-") == 0;
@@ -140,11 +151,11 @@ static int compare_blocks(const void *a, const void *b)
 
 	if (x->stream != y->stream)
 		return x->stream < y->stream ? -1 : 1;
-	if (x->head->thread != y->head->thread)
-		return x->head->thread < y->head->thread ? -1 : 1;
-	if (x->head->first_word != y->head->first_word)
-		return x->head->first_word < y->head->first_word ? -1 : 1;
-	return x->head->n_words > y->head->n_words ? -1 : x->head->n_words < y->head->n_words;
+	if (x->head.thread != y->head.thread)
+		return x->head.thread < y->head.thread ? -1 : 1;
+	if (x->head.first_word != y->head.first_word)
+		return x->head.first_word < y->head.first_word ? -1 : 1;
+	return x->head.n_words > y->head.n_words ? -1 : x->head.n_words < y->head.n_words;
 }
 
 /* Removes blocks whose words another one has: the file and the ring both had them when the program was killed. The
@@ -155,8 +166,8 @@ static void drop_repeated(sonde_trace *t)
 
 	for (size_t i = 0; i < t->blocks.n; i++) {
 		const trace_block *b = &t->blocks.items[i], *last = kept ? &t->blocks.items[kept - 1] : NULL;
-		bool same = last && last->stream == b->stream && last->head->thread == b->head->thread;
-		if (same && b->head->first_word + b->head->n_words <= last->head->first_word + last->head->n_words) {
+		bool same = last && last->stream == b->stream && last->head.thread == b->head.thread;
+		if (same && b->head.first_word + b->head.n_words <= last->head.first_word + last->head.n_words) {
 			trace_stream *s = &t->streams.items[b->stream];
 			s->n_joined -= s->n_joined < b->n_events ? s->n_joined : b->n_events;
 			continue;
@@ -172,13 +183,13 @@ static bool make_threads(sonde_trace *t)
 
 	for (size_t i = 0; i < t->blocks.n; i++) {
 		const trace_block *b = &t->blocks.items[i];
-		if (!thread || thread->stream != b->stream || thread->number != b->head->thread) {
+		if (!thread || thread->stream != b->stream || thread->number != b->head.thread) {
 			thread = VEC_ADD(&t->threads);
 			if (!thread)
 				return false;
 			*thread = (trace_thread){ .stream = b->stream,
-						  .number = b->head->thread,
-						  .tid = b->head->tid,
+						  .number = b->head.thread,
+						  .tid = b->head.tid,
 						  .name = "",
 						  .first_block = i };
 		}
@@ -272,10 +283,10 @@ static int64_t last_event_ns(const trace_stream *s, const trace_block *b)
 	size_t hint = 0;
 	event e;
 
-	uint64_t ticks = b->head->base_ticks;
+	uint64_t ticks = b->head.base_ticks;
 	if (r) {
 		*r = empty;
-		events_open(r, (const uint8_t *)(b->head + 1), b->len, ticks);
+		events_open(r, b->bytes, b->len, ticks);
 		while (events_next(r, &e))
 			ticks = e.ticks > ticks ? e.ticks : ticks;
 		free(r);
@@ -305,7 +316,7 @@ static void find_span(sonde_trace *t)
 		int64_t last = last_event_ns(s, first + thread->n_blocks - 1);
 		end = last > end ? last : end;
 		if (!s->has_info) {
-			int64_t begin = clock_map_ns(s, first->head->base_ticks, &hint);
+			int64_t begin = clock_map_ns(s, first->head.base_ticks, &hint);
 			start = begin < start ? begin : start;
 		}
 	}

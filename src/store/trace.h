@@ -57,12 +57,13 @@ typedef struct trace_stream {
 	size_t modules_len;
 } trace_stream;
 
-/* A BLOCK_EVENTS whose bytes are sound. */
+/* A BLOCK_EVENTS that is sound. Its head is copied: sorting blocks must not touch the whole file. */
 typedef struct trace_block {
 	uint32_t stream; /* index */
 	uint32_t n_events;
-	const events_head *head;
-	size_t len; /* of the bytes behind the head */
+	events_head head;
+	const uint8_t *bytes; /* behind the head, encoded */
+	size_t len;
 } trace_block;
 
 typedef struct trace_thread {
@@ -126,6 +127,11 @@ trace_stream *trace_stream_of(sonde_trace *t, uint64_t id);
 void trace_join(sonde_trace *t, uint64_t stream, const char *path);
 
 sonde_status trace_finish(sonde_trace *t, sonde_error *err);
+
+/* Lets go of mapped pages after every TRACE_RESIDENT bytes read, so that reading a file of any size keeps few of its
+   pages in memory. They come back from the page cache when they are touched again. *read is the caller's count. */
+enum { TRACE_RESIDENT = 16 << 20 };
+void trace_release_pages(const sonde_trace *t, size_t n, size_t *read);
 
 /* The tables of a stream's clock; clock_map.c */
 bool clock_map_build(trace_stream *s);

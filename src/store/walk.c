@@ -26,6 +26,7 @@ typedef struct walk {
 	VEC(op_end) ends;   /* ends without their operation on the same thread */
 	const trace_thread *thread;
 	size_t hint;
+	size_t n_read; /* bytes since pages were let go of */
 	int64_t now_ns;
 	bool failed;
 } walk;
@@ -396,10 +397,11 @@ static void walk_thread(walk *w, const trace_thread *thread)
 		w->sink->thread(w->sink->context, thread);
 	for (size_t i = 0; i < thread->n_blocks && !w->failed; i++) {
 		const trace_block *b = &blocks[i];
-		events_open(&w->reader, (const uint8_t *)(b->head + 1), b->len, b->head->base_ticks);
+		events_open(&w->reader, b->bytes, b->len, b->head.base_ticks);
 		while (events_next(&w->reader, &e))
 			on_event(w, &e);
 		w->counts.n_damaged += w->reader.damaged;
+		trace_release_pages(w->trace, b->len, &w->n_read);
 	}
 	/* The recording may have gone on after the thread's last event: what is open lasted until then. */
 	if (w->stack.n && w->stream->info.end_ns > w->now_ns)
