@@ -5,9 +5,9 @@ FUZZ_SECONDS ?= 60
 .PHONY: all demo test test-faults bench fuzz install format clean
 .NOTPARALLEL:
 
-all: # build/release/sonde, libsonde-rt.so, libsonde.so
+all: # build/release/sonde, libsonde-rt.so, libsonde.so, example_*
 	@tools/setup.sh --check build
-	@tools/build.sh release product
+	@tools/build.sh release product examples
 
 demo: # record a small training program and look at it
 	@tools/setup.sh build

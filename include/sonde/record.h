@@ -242,7 +242,7 @@ static inline void sonde_event_value_(uint32_t code, uint64_t value)
 
 static inline bool sonde_on_(uint32_t activity)
 {
-	return __builtin_expect((__atomic_load_n(&sonde_active_, __ATOMIC_RELAXED) & activity) != 0, 0);
+	return __builtin_expect((__atomic_load_n(&sonde_active_, __ATOMIC_ACQUIRE) & activity) != 0, 0);
 }
 
 static inline uint32_t sonde_site_id_(sonde_site *site)

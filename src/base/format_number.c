@@ -114,8 +114,6 @@ char *format_in_unit(char *ret_text, double value, number_unit unit)
 
 char *format_ns(char *ret_text, int64_t ns)
 {
-	if (ns == 0)
-		return strcpy(ret_text, "0 s");
 	return format_in_unit(ret_text, (double)ns, number_unit_for(NUMBER_NS, fabs((double)ns)));
 }
 

@@ -130,7 +130,7 @@ __attribute__((noinline)) void event_put_stack(void)
 {
 	void *frames[STACK_MAX];
 
-	if (!rt.options.stacks)
+	if (!(record_mode_now() & MODE_STACKS))
 		return;
 	int n = backtrace(frames, STACK_MAX);
 	if (n > STACK_SKIP)
@@ -139,18 +139,23 @@ __attribute__((noinline)) void event_put_stack(void)
 
 /* ---- Scopes with arguments --------------------------------------------------------------------------------------- */
 
-static size_t arg_words(const sonde_arg *arg)
+static size_t shape_words(size_t n_dims, uint32_t mode)
+{
+	return !(mode & MODE_SHAPES) ? 0 : n_dims <= DIMS_MAX ? n_dims : DIMS_MAX;
+}
+
+static size_t arg_words(const sonde_arg *arg, uint32_t mode)
 {
 	if (arg->type == SONDE_ARG_STR_)
 		return text_words(arg->n <= TEXT_MAX ? arg->n : clipped(arg->value.str, TEXT_MAX));
 	if (arg->type == SONDE_ARG_SHAPE_)
-		return 1 + (!rt.options.shapes ? 0 : arg->n <= DIMS_MAX ? arg->n : DIMS_MAX);
+		return 1 + shape_words(arg->n, mode);
 	return 1;
 }
 
-static void put_shape(payload *p, const int64_t *dims, size_t n_dims)
+static void put_shape(payload *p, const int64_t *dims, size_t n_dims, uint32_t mode)
 {
-	if (!rt.options.shapes) {
+	if (!(mode & MODE_SHAPES)) {
 		payload_word(p, UINT64_MAX); /* not recorded */
 		return;
 	}
@@ -161,19 +166,19 @@ static void put_shape(payload *p, const int64_t *dims, size_t n_dims)
 		payload_word(p, (uint64_t)dims[i]);
 }
 
-static void put_arg(payload *p, const sonde_arg *arg)
+static void put_arg(payload *p, const sonde_arg *arg, uint32_t mode)
 {
 	if (arg->type == SONDE_ARG_STR_)
 		payload_text(p, arg->value.str, arg->n <= TEXT_MAX ? arg->n : clipped(arg->value.str, TEXT_MAX));
 	else if (arg->type == SONDE_ARG_SHAPE_)
-		put_shape(p, arg->value.dims, arg->n);
+		put_shape(p, arg->value.dims, arg->n, mode);
 	else
 		payload_word(p, (uint64_t)arg->value.i64); /* a double's bits are in the same place */
 }
 
 sonde_scope sonde_begin_args_(sonde_site *site, const sonde_arg *args, size_t n_args)
 {
-	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED), mode = record_mode_now();
 	size_t n_words = 0;
 	payload p;
 
@@ -182,39 +187,37 @@ sonde_scope sonde_begin_args_(sonde_site *site, const sonde_arg *args, size_t n_
 	if (n_args > NAME_MAX_ARGS)
 		n_args = NAME_MAX_ARGS;
 	for (size_t i = 0; i < n_args; i++)
-		n_words += arg_words(&args[i]);
+		n_words += arg_words(&args[i], mode);
 	if (!payload_begin(&p, n_words))
 		return id;
 	for (size_t i = 0; i < n_args; i++)
-		put_arg(&p, &args[i]);
+		put_arg(&p, &args[i], mode);
 	payload_end(&p, id);
 	return id;
 }
 
-static size_t info_words(const sonde_op_info *info)
+static size_t info_words(const sonde_op_info *info, uint32_t mode)
 {
-	size_t n_dims = !rt.options.shapes ? 0 : info->n_dims <= DIMS_MAX ? info->n_dims : DIMS_MAX;
-
-	return 2 + text_words(clipped(info->type, TEXT_MAX)) + 1 + n_dims;
+	return 2 + text_words(clipped(info->type, TEXT_MAX)) + 1 + (info->shape ? shape_words(info->n_dims, mode) : 0);
 }
 
-static void put_info(payload *p, const sonde_op_info *info)
+static void put_info(payload *p, const sonde_op_info *info, uint32_t mode)
 {
-	payload_double(p, rt.options.flops ? info->flops : 0);
-	payload_double(p, rt.options.flops ? info->bytes : 0);
+	payload_double(p, mode & MODE_FLOPS ? info->flops : 0);
+	payload_double(p, mode & MODE_FLOPS ? info->bytes : 0);
 	payload_text(p, info->type ? info->type : "", clipped(info->type, TEXT_MAX));
-	put_shape(p, info->shape, info->shape ? info->n_dims : 0);
+	put_shape(p, info->shape, info->shape ? info->n_dims : 0, mode);
 }
 
 sonde_scope sonde_begin_op_(sonde_site *site, const sonde_op_info *info)
 {
-	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED), mode = record_mode_now();
 	payload p;
 
 	if (!id)
 		id = sonde_site_register_(site, info->category, NULL, 0);
-	if (payload_begin(&p, info_words(info))) {
-		put_info(&p, info);
+	if (payload_begin(&p, info_words(info, mode))) {
+		put_info(&p, info, mode);
 		payload_end(&p, id);
 		event_put_stack();
 	}
@@ -283,19 +286,19 @@ void sonde_flow_end(const char *name, uint64_t id)
 
 void sonde_thread_name(const char *name)
 {
-	if (name && __atomic_load_n(&sonde_active_, __ATOMIC_RELAXED))
+	if (name && sonde_on_(UINT32_MAX))
 		put_texts(EVENT_THREAD_NAME, false, 0, name, NULL);
 }
 
 void sonde_process_name(const char *name)
 {
-	if (name && __atomic_load_n(&sonde_active_, __ATOMIC_RELAXED))
+	if (name && sonde_on_(UINT32_MAX))
 		put_texts(EVENT_PROCESS_NAME, false, 0, name, NULL);
 }
 
 void sonde_metadata(const char *key, const char *value)
 {
-	if (key && value && __atomic_load_n(&sonde_active_, __ATOMIC_RELAXED))
+	if (key && value && sonde_on_(UINT32_MAX))
 		put_texts(EVENT_META, false, 0, key, value);
 }
 
@@ -308,6 +311,7 @@ sonde_category sonde_category_register(const char *name)
 
 sonde_op sonde_op_begin_info(const char *name, const sonde_op_info *info)
 {
+	uint32_t mode = record_mode_now();
 	sonde_op op = { 0, 0 };
 	payload p;
 
@@ -315,10 +319,10 @@ sonde_op sonde_op_begin_info(const char *name, const sonde_op_info *info)
 		return op;
 	op.id = name_intern(NAME_OP, info->category, name);
 	op.serial = __atomic_add_fetch(&rt.n_launches, 1, __ATOMIC_RELAXED);
-	if (payload_begin(&p, 2 + info_words(info))) {
+	if (payload_begin(&p, 2 + info_words(info, mode))) {
 		payload_word(&p, op.serial);
 		payload_word(&p, op.id);
-		put_info(&p, info);
+		put_info(&p, info, mode);
 		payload_end(&p, EVENT_OP_BEGIN);
 		event_put_stack();
 	}

@@ -69,13 +69,24 @@ void memory_reset(void)
 		unmap_slots(&shards[i]);
 		lock_release(&shards[i].lock);
 	}
-	memset(devices, 0, sizeof devices);
+	for (size_t i = 0; i < DEVICES;
+	     i++) { /* a thread may still be in the recording before: nothing is taken apart */
+		device_sum *d = &devices[i];
+		lock_take(&d->lock);
+		d->timeline.step_ns = 0;
+		lock_release(&d->lock);
+		__atomic_store_n(&d->current, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&d->peak, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&d->n_live, 0, __ATOMIC_RELAXED);
+	}
 }
 
 void memory_init_child(void)
 {
 	for (size_t i = 0; i < SHARDS; i++)
 		shards[i].lock = (lock){ 0 };
+	for (size_t i = 0; i < DEVICES; i++)
+		devices[i].lock = (lock){ 0 };
 	memory_reset();
 }
 
@@ -205,15 +216,17 @@ static size_t add_bytes(device_sum *d, size_t bytes)
 
 static bool counts_memory(void)
 {
-	return __builtin_expect(rt.running || rt.in_child, 0) && rt.options.active & SONDE_ACTIVE_MEMORY_;
+	uint32_t mode = record_mode_now();
+
+	return mode & SONDE_ACTIVE_MEMORY_ && mode & (MODE_RUNNING | MODE_IN_CHILD);
 }
 
 /* Locks are held between the two: a signal handler that comes then is counted as lost. */
 static bool enter(void)
 {
 	if (this_thread.busy) {
-		if (rt.ring)
-			count_lost(&rt.ring->info.n_lost_signal, 1);
+		if (ring_now())
+			count_lost(&ring_now()->info.n_lost_signal, 1);
 		return false;
 	}
 	this_thread.busy = 1;

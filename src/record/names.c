@@ -161,8 +161,8 @@ static uint32_t intern(name_key *k, const sonde_site *site, const sonde_arg *arg
 		this_thread.busy = 0;
 		errno = saved;
 	}
-	if (!id && rt.ring)
-		count_lost(&rt.ring->info.n_names_refused, 1);
+	if (!id && ring_now())
+		count_lost(&ring_now()->info.n_names_refused, 1);
 	return id ? id : NAME_FULL_ID;
 }
 

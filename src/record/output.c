@@ -23,6 +23,24 @@ typedef struct stream_start {
 } stream_start;
 _Static_assert(sizeof(stream_start) == 624, "on disk");
 
+enum { INFO_WORDS = sizeof(stream_block) / sizeof(uint64_t) };
+
+void info_load(stream_block *to)
+{
+	const uint64_t *from = (const uint64_t *)&rt.ring->info;
+
+	for (size_t i = 0; i < INFO_WORDS; i++)
+		((uint64_t *)to)[i] = __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
+
+void info_store(const stream_block *from)
+{
+	uint64_t *to = (uint64_t *)&rt.ring->info;
+
+	for (size_t i = 0; i < INFO_WORDS; i++)
+		__atomic_store_n(&to[i], ((const uint64_t *)from)[i], __ATOMIC_RELAXED);
+}
+
 /* What lies at a path that we would like to write. */
 typedef enum occupant { IN_USE, REPLACEABLE, FOREIGN } occupant;
 
@@ -115,7 +133,8 @@ sonde_status output_open(const char *path, sonde_error *err)
 		rt.file_device = st.st_dev;
 		rt.file_inode = st.st_ino;
 	}
-	stream_start start = { .info = rt.ring->info };
+	stream_start start;
+	info_load(&start.info);
 	block_seal(&start.header, BLOCK_STREAM, rt.stream, sizeof start.info, 0);
 	if (output_write(&start, sizeof start, 0))
 		return SONDE_OK;
@@ -176,7 +195,7 @@ bool output_write(const void *bytes, size_t len, uint64_t n_events)
 {
 	if (write_at(bytes, len, rt.file_bytes)) {
 		rt.file_bytes += len;
-		rt.ring->info.n_events += n_events;
+		__atomic_fetch_add(&rt.ring->info.n_events, n_events, __ATOMIC_RELAXED);
 		return true;
 	}
 	rt.ring->info.io_errno = errno;
@@ -200,8 +219,9 @@ void output_block(block_kind kind, const void *payload, size_t len)
 
 void output_stream_info(stream_state state)
 {
-	stream_start start = { .info = rt.ring->info };
+	stream_start start;
 
+	info_load(&start.info);
 	start.info.state = state;
 	if (state == STREAM_CLOSED)
 		start.info.ring_path[0] = 0;

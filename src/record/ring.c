@@ -119,7 +119,7 @@ static sonde_status map_ring(size_t bytes, sonde_error *err)
 		close(rt.ring_fd);
 		return error_set(err, SONDE_E_MEMORY, -1, "no memory for a ring of %zu bytes", bytes);
 	}
-	rt.ring = memory;
+	__atomic_store_n(&rt.ring, memory, __ATOMIC_RELEASE);
 	rt.free_chunks = numbers;
 	rt.sealed_next = numbers + rt.max_chunks;
 	rt.n_free = rt.n_sealed = 0;
@@ -237,7 +237,8 @@ static uint32_t wait_for_chunk(void)
 			lock_release(&rt.chunks_lock);
 			return index;
 		}
-		if (rt.options.full == FULL_DROP || !__atomic_load_n(&rt.running, __ATOMIC_RELAXED)) {
+		uint32_t mode = record_mode_now();
+		if (mode & MODE_DROP || !(mode & MODE_RUNNING)) {
 			lock_release(&rt.chunks_lock);
 			return NONE;
 		}
@@ -305,16 +306,16 @@ uint64_t *ring_take(size_t n_words)
 	int saved = errno;
 
 	if (t->busy) {
-		if (rt.ring)
-			count_lost(&rt.ring->info.n_lost_signal, 1);
+		if (ring_now())
+			count_lost(&ring_now()->info.n_lost_signal, 1);
 		return NULL;
 	}
 	t->busy = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	uint64_t *at = NULL;
-	if (!rt.in_child || start_in_child()) {
+	if (!(record_mode_now() & MODE_IN_CHILD) || start_in_child()) {
 		at = take_from_chunk(n_words);
-		if (!at && rt.ring && next_chunk())
+		if (!at && ring_now() && next_chunk())
 			at = take_from_chunk(n_words);
 	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -327,7 +328,7 @@ void ring_thread_exit(void *unused)
 {
 	(void)unused;
 	this_thread.busy = 1;
-	if (rt.ring)
+	if (ring_now())
 		seal();
 	this_thread.busy = 0;
 }
@@ -340,7 +341,7 @@ void ring_forget(void)
 		munmap(rt.free_chunks, 2 * rt.max_chunks * sizeof(uint32_t));
 		close(rt.ring_fd);
 	}
-	rt.ring = NULL;
+	__atomic_store_n(&rt.ring, NULL, __ATOMIC_RELEASE);
 	rt.ring_path[0] = 0;
 	rt.n_threads = 0;
 	this_thread = (thread_state){ 0 };
@@ -348,6 +349,14 @@ void ring_forget(void)
 }
 
 /* ---- What the writer does ---------------------------------------------------------------------------------------- */
+
+bool ring_is_short(uint32_t n)
+{
+	lock_take(&rt.chunks_lock);
+	bool is_short = rt.n_free < n && rt.ring->n_chunks >= rt.max_chunks;
+	lock_release(&rt.chunks_lock);
+	return is_short;
+}
 
 ring_chunk *ring_next_sealed(void)
 {

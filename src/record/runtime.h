@@ -53,15 +53,25 @@ typedef struct record_options {
 	bool enabled, shapes, stacks, flops;
 } record_options;
 
+/* Above SONDE_ACTIVE_*_, which are the activities of the recording, paused or not. */
+typedef enum record_mode {
+	MODE_RUNNING = 0x100,
+	MODE_IN_CHILD = 0x200, /* forked from a recording program, own recording not begun yet */
+	MODE_SHAPES = 0x400,
+	MODE_STACKS = 0x800,
+	MODE_FLOPS = 0x1000,
+	MODE_DROP = 0x2000, /* when the ring is full */
+} record_mode;
+
 struct runtime {
 	lock session_lock; /* start, stop, fork */
 	lock names_lock;
 	lock chunks_lock;
-	bool running; /* a recording is on; paused or not */
-	bool paused;
+	uint32_t mode; /* what threads must know; changes as a whole, see record_mode */
+	uint32_t paused;
+	bool running;	   /* a recording is on; paused or not */
 	bool automatic;	   /* begun by the environment, not by the program */
 	bool shared;	   /* the program's own session inside the automatic recording */
-	bool in_child;	   /* forked from a recording program, own recording not begun yet */
 	bool handlers_set; /* atfork, thread key */
 	bool slow_clock;   /* clock_gettime instead of ticks */
 	stream_clock clock;
@@ -98,6 +108,16 @@ struct runtime {
 };
 extern struct runtime rt __attribute__((visibility("hidden")));
 
+static inline uint32_t record_mode_now(void)
+{
+	return __atomic_load_n(&rt.mode, __ATOMIC_ACQUIRE);
+}
+
+static inline ring_header *ring_now(void)
+{
+	return __atomic_load_n(&rt.ring, __ATOMIC_ACQUIRE);
+}
+
 /* clock.c */
 void clock_choose(void);
 clock_pair clock_pair_now(void);
@@ -124,7 +144,8 @@ void ring_release(ring_chunk *chunk); /* writer: the chunk's words are in the fi
 ring_chunk *ring_next_sealed(void);   /* writer: oldest first; NULL */
 ring_chunk *ring_chunk_at(uint32_t index);
 uint32_t ring_n_chunks(void);
-void ring_prepare(void); /* writer: keeps some fresh chunks ready */
+bool ring_is_short(uint32_t n); /* all chunks are in use but fewer than n */
+void ring_prepare(void);	/* writer: keeps some fresh chunks ready */
 void count_lost(uint64_t *counter, uint64_t n);
 
 /* writer.c */
@@ -132,6 +153,10 @@ typedef enum writer_request { REQUEST_NONE, REQUEST_FLUSH, REQUEST_FINISH } writ
 sonde_status writer_start(sonde_error *err); /* the thread, once in a process */
 void writer_wake(void);
 void writer_ask(writer_request request); /* returns when everything emitted before is in the file */
+
+/* The stream_block in the ring, whose counters other threads may be adding to. */
+void info_load(stream_block *to);
+void info_store(const stream_block *from);
 
 /* output.c; all but output_open and output_forget_in_child are the writer's */
 sonde_status output_open(const char *path, sonde_error *err);

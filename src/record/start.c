@@ -22,6 +22,8 @@
 #include "base/error.h"
 #include "base/proc.h"
 
+enum { ACTIVITIES = SONDE_ACTIVE_CPU_ | SONDE_ACTIVE_MEMORY_ | SONDE_ACTIVE_DEVICE_ | SONDE_ACTIVE_MODULES_ };
+
 struct runtime rt = { .file_fd = -1, .ring_fd = -1 };
 uint32_t sonde_active_;
 
@@ -67,10 +69,9 @@ static sonde_status output_path(char *out, size_t size, sonde_error *err)
 static void describe_stream(void)
 {
 	ring_header *ring = rt.ring;
-	stream_block *info = &ring->info;
 
 	ring->first = ring->last = clock_pair_now();
-	*info = (stream_block){
+	stream_block info = {
 		.state = STREAM_OPEN,
 		.clock = rt.clock,
 		.role = ROLE_PROGRAM,
@@ -81,11 +82,12 @@ static void describe_stream(void)
 		.ring_bytes = rt.options.buffer,
 		.full = rt.options.full,
 	};
-	snprintf(info->ring_path, sizeof info->ring_path, "%s", rt.ring_path);
-	snprintf(info->program, sizeof info->program, "%s", program_invocation_short_name);
-	gethostname(info->host, sizeof info->host - 1);
-	snprintf(info->writer, sizeof info->writer, "%s", SONDE_VERSION);
-	rt.stream = (uint64_t)info->pid << 32 ^ (uint64_t)info->start_ns;
+	snprintf(info.ring_path, sizeof info.ring_path, "%s", rt.ring_path);
+	snprintf(info.program, sizeof info.program, "%s", program_invocation_short_name);
+	gethostname(info.host, sizeof info.host - 1);
+	snprintf(info.writer, sizeof info.writer, "%s", SONDE_VERSION);
+	info_store(&info);
+	rt.stream = (uint64_t)info.pid << 32 ^ (uint64_t)info.start_ns;
 }
 
 static void fork_prepare(void);
@@ -129,6 +131,12 @@ static sonde_status open_all(sonde_error *err)
 	return status;
 }
 
+static uint32_t mode_of(const record_options *o)
+{
+	return MODE_RUNNING | o->active | (o->shapes ? MODE_SHAPES : 0) | (o->stacks ? MODE_STACKS : 0) |
+	       (o->flops ? MODE_FLOPS : 0) | (o->full == FULL_DROP ? MODE_DROP : 0);
+}
+
 static sonde_status begin(sonde_error *err)
 {
 	set_handlers();
@@ -142,7 +150,8 @@ static sonde_status begin(sonde_error *err)
 	ring_begin_session();
 	__atomic_store_n(&rt.ring->stream, rt.stream, __ATOMIC_RELEASE);
 	rt.running = true;
-	rt.in_child = rt.paused = false;
+	__atomic_store_n(&rt.paused, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&rt.mode, mode_of(&rt.options), __ATOMIC_RELEASE);
 	writer_wake();
 	__atomic_store_n(&sonde_active_, rt.options.active, __ATOMIC_RELEASE);
 	return SONDE_OK;
@@ -208,8 +217,8 @@ static sonde_status stop(bool at_exit, sonde_error *err)
 				   "the recording was started from outside and ends with the program");
 	} else {
 		__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&rt.running, false, __ATOMIC_RELEASE);
-		rt.shared = false;
+		__atomic_store_n(&rt.mode, 0, __ATOMIC_RELEASE);
+		rt.running = rt.shared = false;
 		writer_ask(REQUEST_FINISH);
 		if (rt.ring->info.io_errno)
 			status = error_set(err, SONDE_E_IO, -1, "%s: %s; %llu events were lost", rt.path,
@@ -235,21 +244,20 @@ void sonde_pause(void)
 {
 	uint64_t on = 1;
 
-	if (!rt.running || rt.paused)
+	if (!(record_mode_now() & MODE_RUNNING) || __atomic_exchange_n(&rt.paused, 1, __ATOMIC_ACQ_REL))
 		return;
 	event_put(EVENT_PAUSE, &on, 1);
-	rt.paused = true;
 	__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
 }
 
 void sonde_resume(void)
 {
 	uint64_t off = 0;
+	uint32_t mode = record_mode_now();
 
-	if (!rt.running || !rt.paused)
+	if (!(mode & MODE_RUNNING) || !__atomic_exchange_n(&rt.paused, 0, __ATOMIC_ACQ_REL))
 		return;
-	rt.paused = false;
-	__atomic_store_n(&sonde_active_, rt.options.active, __ATOMIC_RELEASE);
+	__atomic_store_n(&sonde_active_, mode & ACTIVITIES, __ATOMIC_RELEASE);
 	event_put(EVENT_PAUSE, &off, 1);
 }
 
@@ -286,7 +294,7 @@ static void fork_child(void)
 	memory_init_child();
 	rt.writer_runs = false;
 	rt.writer_sleeps = rt.request = rt.n_waiting = 0;
-	rt.in_child = rt.running;
+	rt.mode = rt.running ? MODE_IN_CHILD | (rt.mode & ACTIVITIES) : 0;
 	rt.running = rt.shared = false;
 }
 
@@ -297,12 +305,12 @@ bool start_in_child(void)
 	bool ok = true;
 
 	lock_take(&rt.session_lock);
-	if (rt.in_child) {
+	if (rt.mode & MODE_IN_CHILD) {
 		ok = begin(&err) == SONDE_OK;
 		if (!ok) {
 			fprintf(stderr, "sonde: process %d is not recorded: %s\n", (int)getpid(), err.message);
 			__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
-			rt.in_child = false;
+			__atomic_store_n(&rt.mode, 0, __ATOMIC_RELEASE);
 		}
 	}
 	lock_release(&rt.session_lock);

@@ -108,7 +108,7 @@ static bool discard_oldest(void)
 {
 	bool any = false;
 
-	while (rt.n_free < BATCH_CHUNKS && rt.ring->n_chunks >= rt.max_chunks) {
+	while (ring_is_short(BATCH_CHUNKS)) {
 		ring_chunk *chunk = ring_next_sealed();
 		if (!chunk)
 			break;
@@ -265,7 +265,7 @@ static void finish(void)
 	rt.ring->info.end_ns = monotonic_ns();
 	output_stream_info(STREAM_CLOSED);
 	output_close();
-	rt.ring->stream = 0;
+	__atomic_store_n(&rt.ring->stream, 0, __ATOMIC_RELEASE);
 	w.names_written = 0;
 	memset(w.named, 0, sizeof w.named);
 	w.clock_ns = 0;
@@ -312,7 +312,8 @@ static void *writer_main(void *unused)
 		bool any = false;
 		int64_t wait_ns = -1;
 
-		if (rt.ring && rt.ring->stream) {
+		ring_header *ring = ring_now();
+		if (ring && __atomic_load_n(&ring->stream, __ATOMIC_ACQUIRE)) {
 			any = drain(false);
 			ring_prepare();
 			wait_ns = tick();

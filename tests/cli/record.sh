@@ -58,7 +58,7 @@ want_code 0
 echo precious > text
 run record -o text true
 want_code 4
-want_in "$err" "sonde: text: "
+want_in "$err" "sonde: text"
 want "a foreign file was overwritten" [ "$(cat text)" = precious ]
 run record -o no/such/directory true
 want_code 4

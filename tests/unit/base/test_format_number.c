@@ -58,7 +58,7 @@ static void bytes_have_binary_units(void **state)
 
 static void what_is_not_zero_never_prints_as_zero(void **state)
 {
-	number_unit second = number_unit_for(NUMBER_NS, 1e9, 0);
+	number_unit second = number_unit_for(NUMBER_NS, 1e9);
 	char text[NUMBER_TEXT];
 	(void)state;
 
@@ -72,12 +72,13 @@ static void what_is_not_zero_never_prints_as_zero(void **state)
 	assert_string_equal(format_number(text, NAN), "-");
 }
 
-static void a_smaller_unit_can_be_asked_for(void **state)
+static void a_unit_fits_the_magnitude(void **state)
 {
 	(void)state;
-	assert_string_equal(number_unit_for(NUMBER_NS, 5e9, 1).name, "ms");
-	assert_string_equal(number_unit_for(NUMBER_NS, 5e9, 9).name, "ns");
-	assert_string_equal(number_unit_for(NUMBER_BYTES, 0, 0).name, "B");
+	assert_string_equal(number_unit_for(NUMBER_NS, 5e9).name, "s");
+	assert_string_equal(number_unit_for(NUMBER_NS, 5e5).name, "us");
+	assert_string_equal(number_unit_for(NUMBER_NS, 0).name, "s");
+	assert_string_equal(number_unit_for(NUMBER_BYTES, 0).name, "B");
 }
 
 static void the_locale_does_not_matter(void **state)
@@ -101,7 +102,7 @@ int main(void)
 		cmocka_unit_test(times_have_three_digits_and_a_unit),
 		cmocka_unit_test(bytes_have_binary_units),
 		cmocka_unit_test(what_is_not_zero_never_prints_as_zero),
-		cmocka_unit_test(a_smaller_unit_can_be_asked_for),
+		cmocka_unit_test(a_unit_fits_the_magnitude),
 		cmocka_unit_test(the_locale_does_not_matter),
 	};
 

@@ -252,13 +252,6 @@ static void a_column_has_one_unit(void **state)
 	assert_column(CELL_NS, huge, 2, "9,223,372,037 s|-9,223,372,037 s");
 }
 
-static void the_unit_is_smaller_when_that_shows_most_cells(void **state)
-{
-	(void)state;
-	cell times[] = { cell_ns(2000000000), cell_ns(3000000), cell_ns(2000000), cell_ns(1500000) };
-	assert_column(CELL_NS, times, 4, "2,000 ms|3.00 ms|2.00 ms|1.50 ms");
-}
-
 static void each_type_has_its_form(void **state)
 {
 	(void)state;
@@ -311,6 +304,16 @@ static void an_empty_table_says_so(void **state)
 	sonde_result_free(r);
 }
 
+static void a_table_with_no_rows_to_show_is_left_out(void **state)
+{
+	(void)state;
+	sonde_result *r = make_report();
+
+	r->tables->n_shown = 0;
+	assert_printed(r, SONDE_TEXT, "run.sonde   ./train   12.4 s\n\nmemory    cpu peak 312 MiB\n");
+	sonde_result_free(r);
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
 	(void)state;
@@ -341,11 +344,11 @@ int main(void)
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
 		cmocka_unit_test(without_unicode_nothing_beyond_ascii_is_printed),
 		cmocka_unit_test(a_column_has_one_unit),
-		cmocka_unit_test(the_unit_is_smaller_when_that_shows_most_cells),
 		cmocka_unit_test(each_type_has_its_form),
 		cmocka_unit_test(a_string_column_may_hold_values_of_any_type),
 		cmocka_unit_test(notes_go_on_below_their_text),
 		cmocka_unit_test(an_empty_table_says_so),
+		cmocka_unit_test(a_table_with_no_rows_to_show_is_left_out),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 
