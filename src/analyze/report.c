@@ -195,8 +195,10 @@ static void limit_rows(sonde_result *r, table *t, const sonde_analyze_options *o
 
 	if (!t || t->n_rows <= top)
 		return;
-	t->n_shown = (size_t)top;
 	t->more = result_format(r, "%s more names: --top all", format_count(number, t->n_rows - top));
+	t->n_shown = (size_t)top;
+	if (o->top)
+		t->n_rows = (size_t)top; /* asked for: in JSON and CSV as well */
 }
 
 static sonde_status add_names(sonde_result *r, profile *p, const sonde_analyze_options *o, sonde_error *err)

@@ -26,7 +26,7 @@
 #define MIN_BUFFER (UINT64_C(256) << 10)
 #define MAX_BUFFER (UINT64_C(64) << 30)
 
-enum { OUTPUT, REPORT, INTERVAL, BUFFER, FULL, ACTIVITIES };
+enum { OUTPUT, REPORT, INTERVAL, ARGS, BUFFER, FULL, ACTIVITIES };
 
 static const option_def record_options[] = {
 	{ .name = "output",
@@ -41,6 +41,7 @@ static const option_def record_options[] = {
 	  .argument = "LIST",
 	  .help = "some of cpu,memory,device (all)",
 	  .group = "What is recorded" },
+	{ .name = "args", .id = ARGS, .help = "the program's arguments too (they may hold secrets)" },
 	{ .name = "interval", .id = INTERVAL, .argument = "MS", .help = "time between samples of the processes (100)" },
 	{ .name = "buffer",
 	  .id = BUFFER,
@@ -57,6 +58,7 @@ static const option_def record_options[] = {
 typedef struct recording {
 	char *const *argv; /* of the program */
 	int argc;
+	bool with_args; /* argv goes into the file */
 	const char *path;
 	char default_path[PATH_MAX];
 	char part_pattern[PATH_MAX]; /* for the runtime */
@@ -81,6 +83,9 @@ static bool take_option(const options *o, int id, recording *r)
 		return *r->path || (say_usage(o->command, "--output needs FILE"), false);
 	case REPORT:
 		return options_number(o, 1, 1000000, &r->report);
+	case ARGS:
+		r->with_args = true;
+		return true;
 	case INTERVAL:
 		return options_number(o, 1, 3600000, &r->interval_ms);
 	case BUFFER:
@@ -252,7 +257,7 @@ static int run(const command *self, int argc, char **argv)
 		return refuse_program(r.argv[0], error);
 	if ((code = choose_paths(&r)) != EXIT_OK)
 		return code;
-	if (sonde_recorder_open(r.path, r.argc, r.argv, &recorder, &err) != SONDE_OK) {
+	if (sonde_recorder_open(r.path, r.with_args ? r.argc : 1, r.argv, &recorder, &err) != SONDE_OK) {
 		say_error(r.path, err.status, &err);
 		return EXIT_ENVIRONMENT;
 	}

@@ -229,12 +229,22 @@ static void put_cell(const layout *l, FILE *out, size_t i, const char *text, uns
 	*pad = GAP + (is_left ? width - indent - taken : 0);
 }
 
+/* The column at place k: the one with a bar stands last, beside its bar, wherever it is in the data. */
+static size_t column_at(const layout *l, size_t k)
+{
+	size_t bar = 0;
+
+	while (bar < l->n_columns && !l->table->columns[bar].bar)
+		bar++;
+	return k < bar ? k : k + 1 < l->n_columns ? k + 1 : bar < l->n_columns ? bar : k;
+}
+
 static void put_header(const layout *l, FILE *out)
 {
 	unsigned pad = MARGIN;
 
 	put_style(l, out, "\033[1m");
-	for (size_t i = 0; i < l->n_columns; i++)
+	for (size_t k = 0, i = column_at(l, 0); k < l->n_columns; i = column_at(l, ++k))
 		if (l->widths[i])
 			put_cell(l, out, i, l->table->columns[i].header, 0, &pad);
 	put_style(l, out, "\033[0m");
@@ -267,7 +277,7 @@ static void put_row(const layout *l, FILE *out, size_t row)
 	unsigned pad = MARGIN;
 	char buffer[NUMBER_TEXT];
 
-	for (size_t i = 0; i < l->n_columns; i++)
+	for (size_t k = 0, i = column_at(l, 0); k < l->n_columns; i = column_at(l, ++k))
 		if (l->widths[i])
 			put_cell(l, out, i, cell_text(l, cell_at(l, row, i), i, buffer), indentation(l, row, i), &pad);
 	if (l->bar_width)

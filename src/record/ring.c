@@ -264,8 +264,10 @@ static bool next_chunk(void)
 	pthread_setspecific(rt.key, &this_thread);
 	uint32_t index = wait_for_chunk();
 	if (index == NONE) {
-		t->n_lost++;
-		count_lost(&rt.ring->info.n_lost_full, 1);
+		if (record_mode_now() & MODE_RUNNING) { /* else the recording ended while the thread waited */
+			t->n_lost++;
+			count_lost(&rt.ring->info.n_lost_full, 1);
+		}
 		return false;
 	}
 	ring_chunk *chunk = ring_chunk_at(index);
