@@ -19,7 +19,7 @@
 #include "base/screen_text.h"
 
 enum { MAX_COLUMNS = 64, MARGIN = 1, GAP = 2, INDENT = 2 };
-enum { NAME_ENOUGH = 24, NAME_LEAST = 8, BAR_WIDTH = 12, BAR_LEAST = 4 };
+enum { NAME_ENOUGH = 24, NAME_LEAST = 8, BAR_WIDTH = 12, BAR_LEAST = 4, BAR_PRIORITY = 4 };
 
 typedef struct layout {
 	const table *table;
@@ -178,12 +178,21 @@ static void shrink_strings(layout *l)
 	}
 }
 
+/* Room that a bar needs; it is worth more than a column of minor importance. */
+static unsigned bar_claim(const layout *l, size_t against)
+{
+	for (size_t i = 0; i < l->n_columns; i++)
+		if (l->table->columns[i].bar && l->table->columns[against].priority >= BAR_PRIORITY)
+			return GAP + BAR_LEAST;
+	return 0;
+}
+
 static void fit(layout *l)
 {
 	unsigned width = l->options->width;
 	size_t i;
 
-	while (row_width(l, NAME_ENOUGH) > width && (i = least_important(l)) > 0)
+	while ((i = least_important(l)) > 0 && row_width(l, NAME_ENOUGH) + bar_claim(l, i) > width)
 		l->widths[i] = 0;
 	shrink_strings(l);
 	for (i = l->n_columns; i-- > 1 && row_width(l, UINT_MAX) > width;)
