@@ -50,7 +50,8 @@ static int64_t clock_error(const trace_stream *s)
 
 	for (size_t i = 0; i < s->pairs.n; i++)
 		widest = s->pairs.items[i].error_ticks > widest ? s->pairs.items[i].error_ticks : widest;
-	return (int64_t)((double)widest * s->tick_ns / 2 + 0.5);
+	double ns = (double)widest * s->tick_ns / 2 + 0.5;
+	return ns < (double)TRACE_NS_MAX ? (int64_t)ns : TRACE_NS_MAX;
 }
 
 static void add_streams(sonde_result *r, const sonde_trace *trace)
@@ -81,6 +82,41 @@ static void add_streams(sonde_result *r, const sonde_trace *trace)
 		c[9] = cell_bytes(info->ring_bytes);
 		c[10] = cell_string(NAME_OF(policies, info->full));
 	}
+}
+
+static const column thread_columns[] = {
+	{ "thread", "thread", CELL_STRING, 0, false },
+	{ "tid", "tid", CELL_INTEGER, 0, false },
+	{ "pid", "pid", CELL_INTEGER, 1, false },
+	{ "n_events", "events", CELL_COUNT, 0, false },
+	{ "n_lost_full", "lost, ring full", CELL_COUNT, 0, false },
+};
+
+/* For people only the threads that lost something. */
+static void add_threads(sonde_result *r, const sonde_trace *trace)
+{
+	enum { MOST = 10000 };
+	table *t = result_table(r, "threads", NULL, thread_columns, sizeof thread_columns / sizeof thread_columns[0]);
+	uint64_t n_lost_by_all = 0;
+
+	for (size_t i = 0; i < trace->threads.n && i < MOST; i++) {
+		const trace_thread *thread = &trace->threads.items[i];
+		const trace_block *blocks = &trace->blocks.items[thread->first_block];
+		uint64_t n_events = 0, n_lost = 0;
+		for (size_t k = 0; k < thread->n_blocks; k++) {
+			n_events += blocks[k].n_events;
+			n_lost = blocks[k].head.n_lost > n_lost ? blocks[k].head.n_lost : n_lost;
+		}
+		cell *c = table_row(r, t, 0);
+		c[0] = cell_string(*thread->name ? result_string(r, thread->name) : NULL);
+		c[1] = cell_integer(thread->tid);
+		c[2] = cell_integer(trace->streams.items[thread->stream].info.pid);
+		c[3] = cell_count(n_events);
+		c[4] = cell_count(n_lost);
+		n_lost_by_all += n_lost;
+	}
+	if (t)
+		t->n_shown = n_lost_by_all ? 20 : 0;
 }
 
 static const column block_columns[] = {
@@ -151,6 +187,7 @@ static sonde_status info_run(const sonde_trace *trace, const sonde_analyze_optio
 	result_add(r, "duration_ns", cell_ns(trace->end_ns - trace->start_ns));
 	result_add(r, "n_threads", cell_count(trace->threads.n));
 	add_streams(r, trace);
+	add_threads(r, trace);
 	uint64_t event_bytes = add_blocks(r, trace);
 	double per_event = trace->diagnostics.n_kept ? (double)event_bytes / (double)trace->diagnostics.n_kept : 0;
 	if (trace->diagnostics.n_kept)

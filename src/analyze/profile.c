@@ -7,9 +7,18 @@
 
 #include "base/error.h"
 
+enum { MAX_DEVICES = 1024 }; /* a file could name more */
+
 typedef struct profile_window {
 	int64_t from_ns, to_ns;
 } profile_window;
+
+/* Where the things of a name are; numbers + 1, 0: nowhere. */
+typedef struct profile_name {
+	uint64_t epoch; /* of the node */
+	uint32_t node, phase, counter;
+	uint32_t n_open; /* how often it is on the stack */
+} profile_name;
 
 /* ---- What is looked at ------------------------------------------------------------------------------------------- */
 
@@ -73,15 +82,15 @@ static uint32_t add_node(profile *p, const trace_site *site, uint32_t parent, ui
 
 static uint32_t list_node(profile *p, const trace_site *site)
 {
-	uint32_t name = site->name;
+	profile_name *name = &p->names[site->name];
 
-	if (p->node_epoch[name] != p->epoch) {
+	if (name->epoch != p->epoch) {
 		uint32_t parent = p->options.shape == PROFILE_THREADS ? (uint32_t)(p->thread - p->trace->threads.items)
 								      : PROFILE_NO_NODE;
-		p->node_of[name] = add_node(p, site, parent, 0);
-		p->node_epoch[name] = p->epoch;
+		name->node = add_node(p, site, parent, 0);
+		name->epoch = p->epoch;
 	}
-	return p->node_of[name];
+	return name->node;
 }
 
 static size_t slot_of(const profile *p, uint32_t parent, uint32_t name)
@@ -130,20 +139,9 @@ static uint32_t tree_node(profile *p, const trace_site *site, uint32_t parent, u
 
 static uint32_t enter_tree(profile *p, const slice *s)
 {
-	uint32_t parent = s->depth && s->depth <= p->path.n ? p->path.items[s->depth - 1] : PROFILE_NO_NODE;
-	uint32_t depth = parent == PROFILE_NO_NODE ? 0 : p->nodes.items[parent].depth + 1;
-	uint32_t node = tree_node(p, s->site, parent, depth);
+	uint32_t parent = s->depth ? (uint32_t)(uintptr_t)s->outer : PROFILE_NO_NODE;
 
-	while (p->path.n <= s->depth) {
-		uint32_t *place = VEC_ADD(&p->path);
-		if (!place) {
-			p->failed = true;
-			return node;
-		}
-		*place = PROFILE_NO_NODE;
-	}
-	p->path.items[s->depth] = node;
-	return node;
+	return tree_node(p, s->site, parent, parent == PROFILE_NO_NODE ? 0 : p->nodes.items[parent].depth + 1);
 }
 
 /* ---- Steps and phases -------------------------------------------------------------------------------------------- */
@@ -151,12 +149,12 @@ static uint32_t enter_tree(profile *p, const slice *s)
 static void begin_step(profile *p, const slice *s)
 {
 	uint64_t *open = VEC_ADD(&p->open_steps);
-	profile_step *step = open && in_window(p, s->start_ns) ? VEC_ADD(&p->steps) : NULL;
+	bool counts = open && in_window(p, s->start_ns);
+	profile_step *step = counts ? VEC_ADD(&p->steps) : NULL;
 
-	if (!open) {
-		p->failed = true;
+	p->failed |= !open || (counts && !step);
+	if (!open)
 		return;
-	}
 	*open = step ? p->steps.n : 0;
 	if (step)
 		*step = (profile_step){ .number = s->number, .start_ns = s->start_ns };
@@ -175,21 +173,23 @@ static void end_step(profile *p, const slice *s)
 
 static void end_phase(profile *p, const slice *s)
 {
-	size_t i = 0;
+	profile_name *name = &p->names[s->site->name];
+	profile_phase *phase = name->phase ? &p->phases.items[name->phase - 1] : VEC_ADD(&p->phases);
 
-	while (i < p->phases.n && p->phases.items[i].name != s->site->name)
-		i++;
-	profile_phase *phase = i < p->phases.n ? &p->phases.items[i] : VEC_ADD(&p->phases);
 	if (!phase) {
 		p->failed = true;
 		return;
 	}
+	size_t i = (size_t)(phase - p->phases.items);
+	name->phase = (uint32_t)i + 1;
 	phase->name = s->site->name;
 	stats_add(&phase->stats, s->dur_ns);
-	phase->stats.self_ns += s->dur_ns - s->child_ns;
+	phase->stats.self_ns = add_bounded(phase->stats.self_ns, s->dur_ns - s->child_ns);
 	uint64_t index = p->open_steps.n ? p->open_steps.items[p->open_steps.n - 1] : 0;
-	if (index && i < PROFILE_PHASES)
-		p->steps.items[index - 1].phase_ns[i] += s->dur_ns;
+	if (index && i < PROFILE_PHASES) {
+		int64_t *sum = &p->steps.items[index - 1].phase_ns[i];
+		*sum = add_bounded(*sum, s->dur_ns);
+	}
 }
 
 /* ---- The sink ---------------------------------------------------------------------------------------------------- */
@@ -225,7 +225,7 @@ static void on_begin(void *context, slice *s, const event *e)
 	uint32_t node = p->options.shape == PROFILE_TREE ? enter_tree(p, s) : list_node(p, s->site);
 	s->user = (void *)(uintptr_t)node;
 	if (!(s->flags & SLICE_ASYNC))
-		p->n_open[s->site->name]++;
+		p->names[s->site->name].n_open++;
 	if (s->site->kind == NAME_STEP)
 		begin_step(p, s);
 }
@@ -238,8 +238,9 @@ static void add_slice(profile *p, const slice *s, uint32_t index, bool outermost
 		node->mixed = true;
 	stats_add(&node->stats, s->dur_ns);
 	if (outermost)
-		node->stats.total_ns += s->dur_ns;
-	node->stats.self_ns += s->dur_ns > s->child_ns ? s->dur_ns - s->child_ns : 0;
+		node->stats.total_ns = add_bounded(node->stats.total_ns, s->dur_ns);
+	if (s->dur_ns > s->child_ns)
+		node->stats.self_ns = add_bounded(node->stats.self_ns, s->dur_ns - s->child_ns);
 	node->stats.flops += s->flops;
 	node->stats.bytes += s->bytes;
 }
@@ -248,7 +249,7 @@ static void on_end(void *context, slice *s)
 {
 	profile *p = context;
 	uint32_t node = (uint32_t)(uintptr_t)s->user;
-	bool outermost = s->flags & SLICE_ASYNC || --p->n_open[s->site->name] == 0;
+	bool outermost = s->flags & SLICE_ASYNC || --p->names[s->site->name].n_open == 0;
 
 	if (s->site->kind == NAME_STEP)
 		end_step(p, s);
@@ -262,17 +263,16 @@ static void on_end(void *context, slice *s)
 static void on_counter(void *context, const trace_site *site, int64_t time_ns, double value)
 {
 	profile *p = context;
-	size_t i = 0;
+	profile_name *name = &p->names[site->name];
 
 	if (!in_window(p, time_ns))
 		return;
-	while (i < p->counters.n && p->counters.items[i].name != site->name)
-		i++;
-	profile_counter *c = i < p->counters.n ? &p->counters.items[i] : VEC_ADD(&p->counters);
+	profile_counter *c = name->counter ? &p->counters.items[name->counter - 1] : VEC_ADD(&p->counters);
 	if (!c) {
 		p->failed = true;
 		return;
 	}
+	name->counter = (uint32_t)(c - p->counters.items) + 1;
 	if (!c->n || time_ns < c->first_ns)
 		c->first = value, c->first_ns = time_ns;
 	if (!c->n || time_ns >= c->last_ns)
@@ -297,16 +297,18 @@ static void on_device(void *context, const trace_site *site, uint32_t stream, ui
 		add_slice(p, &s, node, true);
 }
 
+/* The last value of a key counts. */
 static void on_meta(void *context, const char *key, size_t key_len, const char *value, size_t value_len)
 {
 	profile *p = context;
-	trace_meta *m = VEC_ADD(&p->meta);
+	uint32_t index = intern(&p->meta_keys, key, key_len);
+	trace_meta *m = index < p->meta.n ? &p->meta.items[index] : index != INTERN_NONE ? VEC_ADD(&p->meta) : NULL;
 
 	if (m) {
-		m->key = arena_strndup(&p->arena, key, key_len);
+		m->key = intern_text(&p->meta_keys, index);
 		m->value = arena_strndup(&p->arena, value, value_len);
 	}
-	p->failed |= !m || !m->key || !m->value;
+	p->failed |= !m || !m->value;
 }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
@@ -320,12 +322,14 @@ static profile_memory *memory_of(profile *p, uint32_t device)
 	for (size_t i = 0; i < p->memory.n; i++)
 		if (strcmp(p->memory.items[i]->device, name) == 0)
 			return p->memory.items[i];
-	profile_memory **place = p->memory.n < 1024 ? VEC_ADD(&p->memory) : NULL;
-	profile_memory *m = place ? calloc(1, sizeof *m) : NULL;
+	if (p->memory.n >= MAX_DEVICES)
+		return NULL;
+	profile_memory **place = VEC_ADD(&p->memory), *m = place ? calloc(1, sizeof *m) : NULL;
 	if (place)
 		*place = m;
 	if (!m) {
 		p->memory.n -= place != NULL;
+		p->failed = true;
 		return NULL;
 	}
 	m->device = arena_strdup(&p->arena, name);
@@ -417,6 +421,7 @@ static sonde_status find_windows(profile *p, sonde_error *err)
 
 	if (p->options.use_steps) {
 		sonde_status status = trace_walk(p->trace, &sink, &counts, err);
+		p->windows = f.windows.items;
 		if (status)
 			return status;
 		if (!f.windows.n)
@@ -442,12 +447,10 @@ static bool prepare(profile *p)
 {
 	size_t n_strings = p->trace->strings.n + 1;
 
-	p->node_of = calloc(n_strings, sizeof *p->node_of);
-	p->node_epoch = calloc(n_strings, sizeof *p->node_epoch);
-	p->n_open = calloc(n_strings, sizeof *p->n_open);
+	p->names = calloc(n_strings, sizeof *p->names);
 	p->thread_names = calloc(p->trace->threads.n + 1, sizeof *p->thread_names);
 	p->epoch = 1;
-	if (!p->node_of || !p->node_epoch || !p->n_open || !p->thread_names)
+	if (!p->names || !p->thread_names)
 		return false;
 	for (size_t i = 0; i < p->trace->threads.n; i++)
 		p->thread_names[i] = p->trace->threads.items[i].name;
@@ -515,12 +518,10 @@ void profile_free(profile *p)
 	VEC_DONE(&p->memory);
 	VEC_DONE(&p->counters);
 	VEC_DONE(&p->meta);
-	VEC_DONE(&p->path);
 	VEC_DONE(&p->open_steps);
 	free(p->thread_names);
-	free(p->node_of);
-	free(p->node_epoch);
-	free(p->n_open);
+	free(p->names);
+	intern_done(&p->meta_keys);
 	free(p->slots);
 	free(p->windows);
 	arena_done(&p->arena);

@@ -81,13 +81,11 @@ typedef struct profile {
 	walk_counts counts;
 
 	/* while walking */
-	uint32_t *node_of; /* by name, for the list */
-	uint64_t *node_epoch;
+	struct profile_name *names; /* by name */
 	uint64_t epoch;
-	uint32_t *n_open; /* by name: how often it is on the stack */
-	uint32_t *slots;  /* hash of the tree */
+	uint32_t *slots; /* hash of the tree */
 	size_t n_slots;
-	VEC(uint32_t) path;	  /* nodes of the open slices */
+	intern_table meta_keys;	  /* numbers are the indexes of meta */
 	VEC(uint64_t) open_steps; /* indexes + 1 of steps, by depth of the stack */
 	const trace_thread *thread;
 	struct profile_window *windows;

@@ -150,42 +150,54 @@ static const char *thread_label(sonde_result *r, const profile *p, size_t index)
 	return *name ? result_format(r, "%s %u", name, thread->tid) : result_format(r, "%u", thread->tid);
 }
 
-/* A row and its children below it, in the order of `rows`. */
-static void put_subtree(sonde_result *r, table *t, const row *rows, size_t n, const uint32_t *first,
-			const uint32_t *next, uint32_t index, unsigned depth)
+/* Numbers of rows, or PROFILE_NO_NODE. */
+typedef struct tree_link {
+	uint32_t first, next, parent;
+} tree_link;
+
+/* Each row and its children below it. Not recursive: a tree may be as deep as the program's stack. */
+static void put_rows(sonde_result *r, table *t, const row *rows, const tree_link *links, uint32_t i)
 {
-	(void)n;
-	for (uint32_t i = index; i != PROFILE_NO_NODE; i = next[i]) {
+	for (unsigned depth = 0; i != PROFILE_NO_NODE;) {
 		put_row(r, t, &rows[i], depth);
-		if (first[i] != PROFILE_NO_NODE)
-			put_subtree(r, t, rows, n, first, next, first[i], depth + 1);
+		if (links[i].first != PROFILE_NO_NODE) {
+			i = links[i].first;
+			depth++;
+			continue;
+		}
+		for (; i != PROFILE_NO_NODE && links[i].next == PROFILE_NO_NODE; depth--)
+			i = links[i].parent;
+		if (i != PROFILE_NO_NODE)
+			i = links[i].next;
 	}
 }
 
 /* Rows are sorted; links them into lists of children that keep the order. */
 static sonde_status put_tree(sonde_result *r, table *t, const profile *p, const row *rows, size_t n, sonde_error *err)
 {
-	uint32_t *links = malloc((2 * n + p->nodes.n + 1) * sizeof *links);
-	uint32_t *first = links, *next = links + n, *row_of = links + 2 * n, root = PROFILE_NO_NODE;
+	tree_link *links = malloc((n + 1) * sizeof *links);
+	uint32_t *row_of = malloc((p->nodes.n + 1) * sizeof *row_of), root = PROFILE_NO_NODE;
+	bool ok = links && row_of;
 
-	if (!links)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	for (size_t i = 0; i < p->nodes.n; i++)
+	for (size_t i = 0; ok && i < p->nodes.n; i++)
 		row_of[i] = PROFILE_NO_NODE;
-	for (size_t i = 0; i < n; i++) {
-		first[i] = next[i] = PROFILE_NO_NODE;
+	for (size_t i = 0; ok && i < n; i++) {
+		links[i].first = PROFILE_NO_NODE;
 		row_of[rows[i].index] = (uint32_t)i;
 	}
-	for (size_t i = n; i > 0; i--) { /* from the end, so that each list comes out in order */
-		uint32_t parent = rows[i - 1].node->parent;
-		uint32_t *head =
-			parent == PROFILE_NO_NODE || row_of[parent] == PROFILE_NO_NODE ? &root : &first[row_of[parent]];
-		next[i - 1] = *head;
+	for (size_t i = n; ok && i > 0; i--) { /* from the end, so that each list comes out in order */
+		uint32_t node = rows[i - 1].node->parent;
+		uint32_t parent = node == PROFILE_NO_NODE ? PROFILE_NO_NODE : row_of[node];
+		uint32_t *head = parent == PROFILE_NO_NODE ? &root : &links[parent].first;
+		links[i - 1].parent = parent;
+		links[i - 1].next = *head;
 		*head = (uint32_t)i - 1;
 	}
-	put_subtree(r, t, rows, n, first, next, root, 0);
+	if (ok)
+		put_rows(r, t, rows, links, root);
 	free(links);
-	return SONDE_OK;
+	free(row_of);
+	return ok ? SONDE_OK : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 }
 
 static void limit_rows(sonde_result *r, table *t, const sonde_analyze_options *o)
@@ -281,6 +293,7 @@ static void add_steps(sonde_result *r, const profile *p)
 	size_t n_phases = p->phases.n < PROFILE_PHASES ? p->phases.n : PROFILE_PHASES, n = 3 + n_phases;
 	column *columns = arena_alloc(&r->arena, n * sizeof *columns);
 
+	r->failed |= !columns;
 	if (!p->steps.n || !columns)
 		return;
 	columns[0] = (column){ "step", "step", CELL_INTEGER, 0, false };

@@ -53,7 +53,7 @@ void stats_add(stats *s, int64_t ns)
 	if (!s->calls || ns > s->max_ns)
 		s->max_ns = ns;
 	s->calls++;
-	s->sum_ns += ns;
+	s->sum_ns = add_bounded(s->sum_ns, ns);
 	s->squares += (unsigned __int128)((__int128)ns * ns);
 	if (__builtin_expect(s->n_values > STATS_EXACT, 1)) {
 		count(s, ns);
@@ -67,7 +67,7 @@ void stats_add(stats *s, int64_t ns)
 
 int64_t stats_average(const stats *s)
 {
-	return s->calls ? (int64_t)((s->sum_ns + (int64_t)(s->calls / 2)) / (int64_t)s->calls) : 0;
+	return s->calls ? (int64_t)(((__int128)s->sum_ns + s->calls / 2) / (__int128)s->calls) : 0;
 }
 
 /* n * sum of squares - square of the sum, in whole numbers: no cancellation. */

@@ -24,6 +24,14 @@ typedef struct stats {
 	bool failed; /* out of memory: no percentiles */
 } stats;
 
+/* a + b, or the largest or smallest number there is. */
+static inline int64_t add_bounded(int64_t a, int64_t b)
+{
+	int64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
+}
+
 void stats_add(stats *s, int64_t ns);
 int64_t stats_average(const stats *s);
 int64_t stats_deviation(const stats *s);

@@ -206,15 +206,16 @@ bool output_write(const void *bytes, size_t len, uint64_t n_events)
 	return false;
 }
 
-void output_block(block_kind kind, const void *payload, size_t len)
+bool output_block(block_kind kind, const void *payload, size_t len)
 {
 	block_header *block = malloc(sizeof *block + block_padded(len));
 
 	if (!block)
-		return;
+		return false;
 	memcpy(block + 1, payload, len);
-	output_write(block, block_seal(block, kind, rt.stream, len, 0), 0);
+	bool ok = output_write(block, block_seal(block, kind, rt.stream, len, 0), 0);
 	free(block);
+	return ok;
 }
 
 void output_stream_info(stream_state state)
@@ -230,8 +231,20 @@ void output_stream_info(stream_state state)
 		write_at(&start, sizeof start, 0);
 }
 
+/* Somebody removed the file while it was written: nobody will read a single event of it. */
+static void check_removed(void)
+{
+	struct stat st;
+
+	if (rt.ring && is_ours(rt.file_fd) && fstat(rt.file_fd, &st) == 0 && st.st_nlink == 0) {
+		rt.ring->info.io_errno = ENOENT;
+		count_lost(&rt.ring->info.n_lost_io, rt.ring->info.n_events);
+	}
+}
+
 void output_close(void)
 {
+	check_removed();
 	if (is_ours(rt.file_fd))
 		close(rt.file_fd);
 	rt.file_fd = -1;
@@ -239,6 +252,8 @@ void output_close(void)
 
 void output_forget_in_child(void)
 {
-	output_close();
+	if (is_ours(rt.file_fd))
+		close(rt.file_fd);
+	rt.file_fd = -1;
 	rt.path[0] = 0;
 }

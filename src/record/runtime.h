@@ -161,8 +161,8 @@ void info_store(const stream_block *from);
 /* output.c; all but output_open and output_forget_in_child are the writer's */
 sonde_status output_open(const char *path, sonde_error *err);
 bool output_write(const void *bytes, size_t len, uint64_t n_events); /* false: n_events are counted as lost */
-void output_block(block_kind kind, const void *payload, size_t len);
-void output_stream_info(stream_state state); /* the header, in place */
+bool output_block(block_kind kind, const void *payload, size_t len); /* false: try again later */
+void output_stream_info(stream_state state);			     /* the header, in place */
 void output_close(void);
 void output_forget_in_child(void);
 

@@ -53,10 +53,8 @@ static void write_names(void)
 {
 	size_t end = names_bytes();
 
-	if (w.names_written < end) {
-		output_block(BLOCK_NAMES, names_at(w.names_written), end - w.names_written);
+	if (w.names_written < end && output_block(BLOCK_NAMES, names_at(w.names_written), end - w.names_written))
 		w.names_written = end;
-	}
 }
 
 static void write_batch(void)
@@ -106,9 +104,12 @@ static uint64_t count_events(const ring_chunk *chunk)
 /* Flight recorder: nothing is written until the end, the oldest chunk makes room. */
 static bool discard_oldest(void)
 {
+	uint32_t spare = rt.max_chunks / 8 < 2		    ? 2
+			 : rt.max_chunks / 8 > BATCH_CHUNKS ? BATCH_CHUNKS
+							    : rt.max_chunks / 8;
 	bool any = false;
 
-	while (ring_is_short(BATCH_CHUNKS)) {
+	while (ring_is_short(spare)) {
 		ring_chunk *chunk = ring_next_sealed();
 		if (!chunk)
 			break;
