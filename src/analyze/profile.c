@@ -7,12 +7,6 @@
 
 #include "base/error.h"
 
-enum { MAX_DEVICES = 1024 }; /* a file could name more */
-
-typedef struct profile_window {
-	int64_t from_ns, to_ns;
-} profile_window;
-
 /* Where the things of a name are; numbers + 1, 0: nowhere. */
 typedef struct profile_name {
 	uint64_t epoch; /* of the node */
@@ -22,7 +16,7 @@ typedef struct profile_name {
 
 /* ---- What is looked at ------------------------------------------------------------------------------------------- */
 
-static bool in_window(const profile *p, int64_t ns)
+bool profile_in_window(const profile *p, int64_t ns)
 {
 	size_t low = 0, high = p->n_windows;
 
@@ -149,7 +143,7 @@ static uint32_t enter_tree(profile *p, const slice *s)
 static void begin_step(profile *p, const slice *s)
 {
 	uint64_t *open = VEC_ADD(&p->open_steps);
-	bool counts = open && in_window(p, s->start_ns);
+	bool counts = open && profile_in_window(p, s->start_ns);
 	profile_step *step = counts ? VEC_ADD(&p->steps) : NULL;
 
 	p->failed |= !open || (counts && !step);
@@ -253,7 +247,7 @@ static void on_end(void *context, slice *s)
 
 	if (s->site->kind == NAME_STEP)
 		end_step(p, s);
-	if (node == PROFILE_NO_NODE || !in_window(p, s->start_ns))
+	if (node == PROFILE_NO_NODE || !profile_in_window(p, s->start_ns))
 		return;
 	add_slice(p, s, node, outermost || p->options.shape == PROFILE_TREE);
 	if (s->site->kind == NAME_PHASE)
@@ -265,7 +259,7 @@ static void on_counter(void *context, const trace_site *site, int64_t time_ns, d
 	profile *p = context;
 	profile_name *name = &p->names[site->name];
 
-	if (!in_window(p, time_ns))
+	if (!profile_in_window(p, time_ns))
 		return;
 	profile_counter *c = name->counter ? &p->counters.items[name->counter - 1] : VEC_ADD(&p->counters);
 	if (!c) {
@@ -290,7 +284,7 @@ static void on_device(void *context, const trace_site *site, uint32_t stream, ui
 	slice s = { .site = site, .start_ns = start_ns, .dur_ns = end_ns - start_ns };
 
 	(void)stream, (void)launch;
-	if (!in_window(p, start_ns))
+	if (!profile_in_window(p, start_ns))
 		return;
 	uint32_t node = p->options.shape == PROFILE_TREE ? tree_node(p, site, PROFILE_NO_NODE, 0) : list_node(p, site);
 	if (node != PROFILE_NO_NODE)
@@ -309,88 +303,6 @@ static void on_meta(void *context, const char *key, size_t key_len, const char *
 		m->value = arena_strndup(&p->arena, value, value_len);
 	}
 	p->failed |= !m || !m->value;
-}
-
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
-
-static profile_memory *memory_of(profile *p, uint32_t device)
-{
-	char buffer[32];
-	const char *name =
-		trace_device_name(p->trace, &p->trace->streams.items[p->thread->stream], device, buffer, sizeof buffer);
-
-	for (size_t i = 0; i < p->memory.n; i++)
-		if (strcmp(p->memory.items[i]->device, name) == 0)
-			return p->memory.items[i];
-	if (p->memory.n >= MAX_DEVICES)
-		return NULL;
-	profile_memory **place = VEC_ADD(&p->memory), *m = place ? calloc(1, sizeof *m) : NULL;
-	if (place)
-		*place = m;
-	if (!m) {
-		p->memory.n -= place != NULL;
-		p->failed = true;
-		return NULL;
-	}
-	m->device = arena_strdup(&p->arena, name);
-	m->id = device;
-	m->peak_inside = INTERN_NONE;
-	m->peak_ns = m->last_ns = INT64_MIN;
-	p->failed |= !m->device;
-	return m->device ? m : NULL;
-}
-
-static void add_point(profile *p, profile_memory *m, int64_t ns, uint64_t bytes)
-{
-	int64_t span = p->end_ns - p->start_ns;
-	int64_t at = span > 0 ? (int64_t)((__int128)(ns - p->start_ns) * PROFILE_POINTS / span) : 0;
-
-	at = at < 0 ? 0 : at >= PROFILE_POINTS ? PROFILE_POINTS - 1 : at;
-	if (bytes > m->point_peak[at])
-		m->point_peak[at] = bytes;
-	if (!m->point_set[at] || ns >= m->point_ns[at]) {
-		m->point_ns[at] = ns;
-		m->point_last[at] = bytes;
-	}
-	m->point_set[at] = true;
-}
-
-static void on_memory(void *context, const walk_memory *e)
-{
-	profile *p = context;
-	profile_memory *m = in_window(p, e->time_ns) ? memory_of(p, e->device) : NULL;
-
-	if (!m)
-		return;
-	m->n_allocs += !e->is_free;
-	m->n_frees += e->is_free;
-	m->n_unknown_frees += e->is_free && e->bytes == UINT64_MAX;
-	m->allocated_bytes += e->is_free ? 0 : e->bytes;
-	if (e->time_ns >= m->last_ns) {
-		m->last_ns = e->time_ns;
-		m->current_bytes = e->current_bytes;
-	}
-	if (e->current_bytes > m->peak_bytes) {
-		m->peak_bytes = e->current_bytes;
-		m->peak_ns = e->time_ns;
-		m->peak_inside = e->inside ? e->inside->site->name : INTERN_NONE;
-	}
-	add_point(p, m, e->time_ns, e->current_bytes);
-}
-
-size_t profile_timeline(const profile *p, const profile_memory *m, int64_t *ret_ns, uint64_t *ret_peak, size_t n)
-{
-	uint64_t level = 0;
-
-	if (n > PROFILE_POINTS)
-		n = PROFILE_POINTS;
-	for (size_t i = 0; i < n; i++) {
-		ret_ns[i] = (int64_t)((__int128)(p->end_ns - p->start_ns) * (int64_t)i / PROFILE_POINTS);
-		ret_peak[i] = m->point_set[i] && m->point_peak[i] > level ? m->point_peak[i] : level;
-		if (m->point_set[i])
-			level = m->point_last[i];
-	}
-	return n;
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -475,7 +387,7 @@ sonde_status profile_new(const sonde_trace *trace, const profile_options *option
 		.begin = on_begin,
 		.end = on_end,
 		.counter = on_counter,
-		.memory = on_memory,
+		.memory = profile_add_memory,
 		.device = on_device,
 		.meta = on_meta,
 	};

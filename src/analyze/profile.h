@@ -64,6 +64,10 @@ typedef struct profile_counter {
 	int64_t first_ns, last_ns;
 } profile_counter;
 
+typedef struct profile_window {
+	int64_t from_ns, to_ns;
+} profile_window;
+
 typedef struct profile {
 	const sonde_trace *trace;
 	profile_options options;
@@ -88,7 +92,7 @@ typedef struct profile {
 	intern_table meta_keys;	  /* numbers are the indexes of meta */
 	VEC(uint64_t) open_steps; /* indexes + 1 of steps, by depth of the stack */
 	const trace_thread *thread;
-	struct profile_window *windows;
+	profile_window *windows;
 	size_t n_windows;
 	bool failed;
 } profile;
@@ -96,6 +100,11 @@ typedef struct profile {
 sonde_status profile_new(const sonde_trace *trace, const profile_options *options, profile **ret_profile,
 			 sonde_error *err);
 void profile_free(profile *p);
+
+/* True when what began at ns is looked at. */
+bool profile_in_window(const profile *p, int64_t ns);
+/* A walk_sink's `memory`; context is the profile. */
+void profile_add_memory(void *context, const walk_memory *e);
 
 /* Memory over time as equal intervals; returns how many were written. Times count from the start. */
 size_t profile_timeline(const profile *p, const profile_memory *m, int64_t *ret_ns, uint64_t *ret_peak, size_t n);
