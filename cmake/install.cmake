@@ -1,7 +1,7 @@
 # Everything that `cmake --install` copies. It works from any prefix: nothing below contains an absolute path.
 include(CMakePackageConfigHelpers)
 
-# ---- Man pages: docs/sonde.md and docs/sonde-*.md, whose first line is "# name(section)" --------------------------------
+# ---- Man pages: docs/sonde.md and docs/sonde-*.md, whose first line is "# name(section)" -----------------------------
 
 find_program(AWK NAMES mawk gawk awk REQUIRED)
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/sonde.md ${PROJECT_SOURCE_DIR}/docs/sonde-*.md)
@@ -33,7 +33,7 @@ if(TARGET sonde)
 	install(TARGETS sonde RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-# ---- pkg-config and find_package(sonde) --------------------------------------------------------------------------------
+# ---- pkg-config and find_package(sonde) ------------------------------------------------------------------------------
 
 foreach(name sonde-rt sonde)
 	configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
@@ -45,7 +45,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/sonde-config-version.cmak
 install(EXPORT sonde NAMESPACE sonde:: FILE sonde-targets.cmake DESTINATION ${package_dir})
 install(FILES cmake/sonde-config.cmake ${PROJECT_BINARY_DIR}/sonde-config-version.cmake DESTINATION ${package_dir})
 
-# ---- Completion: the commands come from the table that the command itself uses ------------------------------------------
+# ---- Completion: the commands come from the table that the command itself uses ---------------------------------------
 
 set(SONDE_COMMANDS help)
 set(commands_def ${PROJECT_SOURCE_DIR}/src/cli/commands.def)

@@ -5,11 +5,11 @@
 #   tests/cli/*.sh, tests/faults/*.sh, tests/checks/*.sh
 #                                    scripts; exit code 77 means skipped. They see SONDE, BUILD, SOURCE, CC, CFLAGS.
 #                                    A file whose name begins with "lib" is for the others to source.
-#   examples/<name>.c, .cc           example_<name>
+#   examples/<name>.c, .cc           example_<name>; must run through
 #   fuzz/fuzz_<name>.c               fuzz_<name>: here runs fuzz/seeds/<name>; with libFuzzer in the preset fuzz
 #   bench/<name>.c                   bench_<name>, in the preset release only
 #
-# Labels: unit, record (unit tests of src/record), cli, faults, check, fuzz.
+# Labels: unit, record (unit tests of src/record), cli, faults, check, fuzz, example.
 enable_testing()
 find_package(PkgConfig)
 find_package(Threads REQUIRED)
@@ -53,7 +53,7 @@ if(SONDE_FUZZ)
 	return()
 endif()
 
-# ---- Programs: to record, to learn from, to measure ----------------------------------------------------------------------
+# ---- Programs: to record, to learn from, to measure ------------------------------------------------------------------
 
 # sonde_program(<target> <source> [OpenMP]) links what the source includes.
 function(sonde_program target source)
@@ -69,6 +69,9 @@ function(sonde_program target source)
 		target_link_libraries(${target} PRIVATE OpenMP::OpenMP_C)
 	endif()
 endfunction()
+
+# Other tests run at the same time: threads that wait must not spin.
+set(quiet_openmp OMP_WAIT_POLICY=passive)
 
 # libgomp synchronises in ways that TSan does not see: with both, every parallel loop is a false race.
 set(with_openmp ${OpenMP_FOUND})
@@ -87,26 +90,50 @@ foreach(source ${sources})
 endforeach()
 
 add_custom_target(examples)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/example_runs) # some leave a recording behind
 sonde_glob(sources examples/*.c examples/*.cc)
 foreach(source ${sources})
 	if(with_openmp)
 		cmake_path(GET source STEM name)
 		sonde_program(example_${name} ${source} OpenMP)
-		if(NOT SONDE_SANITIZE)
-			target_compile_options(example_${name} PRIVATE -O2)
-		endif()
+		target_compile_options(example_${name} PRIVATE -O2)
 		add_dependencies(examples example_${name})
+	endif()
+	if(with_openmp AND NOT SONDE_SANITIZE) # with sanitizers, training takes minutes
+		add_test(NAME example_${name} COMMAND example_${name} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/example_runs)
+		set_tests_properties(example_${name} PROPERTIES LABELS example ENVIRONMENT ${quiet_openmp})
 	endif()
 endforeach()
 
 add_custom_target(benchmarks)
 if(SONDE_BENCH)
+	sonde_glob(sources bench/common/*.c)
+	add_library(bench_common STATIC EXCLUDE_FROM_ALL ${sources})
+	target_include_directories(bench_common PUBLIC ${PROJECT_SOURCE_DIR}/bench PRIVATE ${PROJECT_SOURCE_DIR}/include)
+	target_link_libraries(bench_common PRIVATE sonde_warnings PUBLIC Threads::Threads m)
 	sonde_glob(sources bench/*.c)
 	foreach(source ${sources})
 		cmake_path(GET source STEM name)
 		sonde_program(bench_${name} ${source})
+		target_link_libraries(bench_${name} PRIVATE bench_common)
 		add_dependencies(benchmarks bench_${name})
 	endforeach()
+	# Peers know nothing of Sonde. Without LTTng's headers there is no program, and bench/run.sh says so.
+	pkg_check_modules(LTTNG_UST IMPORTED_TARGET lttng-ust)
+	set(peers uftrace)
+	if(LTTNG_UST_FOUND)
+		list(APPEND peers lttng)
+	endif()
+	foreach(name ${peers})
+		add_executable(bench_peer_${name} EXCLUDE_FROM_ALL bench/peers/${name}.c)
+		target_link_libraries(bench_peer_${name} PRIVATE sonde_warnings bench_common)
+		add_dependencies(benchmarks bench_peer_${name})
+	endforeach()
+	if(LTTNG_UST_FOUND)
+		target_link_libraries(bench_peer_lttng PRIVATE PkgConfig::LTTNG_UST)
+	endif()
+	target_compile_options(bench_peer_uftrace PRIVATE -pg)
+	target_link_options(bench_peer_uftrace PRIVATE -pg)
 endif()
 
 # ---- Unit tests ------------------------------------------------------------------------------------------------------
@@ -136,7 +163,8 @@ endforeach()
 # ---- Scripts ---------------------------------------------------------------------------------------------------------
 
 set(script_env
-	SONDE=${PROJECT_BINARY_DIR}/sonde BUILD=${PROJECT_BINARY_DIR} SOURCE=${PROJECT_SOURCE_DIR} CC=${CMAKE_C_COMPILER})
+	SONDE=${PROJECT_BINARY_DIR}/sonde BUILD=${PROJECT_BINARY_DIR} SOURCE=${PROJECT_SOURCE_DIR} CC=${CMAKE_C_COMPILER}
+	${quiet_openmp})
 set(script_kinds cli faults)
 if(SONDE_SANITIZE)
 	# So that `$CC $CFLAGS prog.c` works in every build.

@@ -2,6 +2,7 @@
 # Runs each fuzz target for a while, from its seeds and from what earlier runs found: tools/fuzz.sh [seconds each]
 # An input that breaks something is left in build/fuzz/crashes/.
 set -euo pipefail
+shopt -s nullglob
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
 mkdir -p build/fuzz/crashes

@@ -96,7 +96,8 @@ function table_row(line,    n, i, cell) {
 
 NR == 1 {
 	split($2, name, /[()]/)
-	printf "'\\\" t\n.TH %s %s \"\" \"Sonde %s\" \"Sonde Manual\"\n.nr HY 0\n.ad l\n", verbatim(toupper(name[1])), name[2], version
+	printf "'\\\" t\n.TH %s %s \"\"", verbatim(toupper(name[1])), name[2]
+	printf " \"Sonde %s\" \"Sonde Manual\"\n.nr HY 0\n.ad l\n", version
 	next
 }
 rows && !/^\|/ { print ".TE"; rows = 0; gap = 1 }

@@ -11,7 +11,10 @@ set -euo pipefail
 packages() {
 	case $1 in
 	build) echo "gcc=gcc g++=g++ cmake=cmake ninja-build=ninja make=make pkg-config=pkg-config" ;;
-	test) packages build && echo "libcmocka-dev=pc:cmocka clang-14=clang-14 clang-format-14=clang-format-14 groff-base=groff" ;;
+	test)
+		packages build
+		echo "libcmocka-dev=pc:cmocka clang-14=clang-14 clang-format-14=clang-format-14 groff-base=groff"
+		;;
 	bench) packages build && echo "lttng-tools=lttng liblttng-ust-dev=pc:lttng-ust uftrace=uftrace" ;;
 	fuzz) packages build && echo "clang-14=clang-14 libclang-rt-14-dev" ;;
 	*)
@@ -47,7 +50,8 @@ done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 $only_check && give_up "missing: ${missing[*]}. 'tools/setup.sh $1' installs that on Debian and Ubuntu."
-command -v apt-get > /dev/null || give_up "missing: ${missing[*]} (Debian's names). Please install that with your system's package manager."
+command -v apt-get > /dev/null ||
+	give_up "missing: ${missing[*]} (Debian's names). Please install that with your system's package manager."
 as_root=()
 if [ "$(id -u)" != 0 ]; then
 	command -v sudo > /dev/null || give_up "missing: ${missing[*]}. Installing that needs root, and there is no sudo."
@@ -58,4 +62,5 @@ as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -qq)
 echo "setup: updating the list of packages" >&2
 "${as_root[@]}" update >&2 || echo "setup: the list could not be updated; trying with the old one" >&2
 echo "setup: installing ${missing[*]}" >&2
-"${as_root[@]}" install -y --no-install-recommends "${missing[@]}" >&2 || give_up "apt-get could not install ${missing[*]}"
+"${as_root[@]}" install -y --no-install-recommends "${missing[@]}" >&2 ||
+	give_up "apt-get could not install ${missing[*]}"

@@ -25,9 +25,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
 #include <sonde/error.h>
 
 #define SONDE_LEVEL_OFF 0
@@ -194,7 +191,7 @@ SONDE_API sonde_scope sonde_begin_op_(sonde_site *site, const sonde_op_info *inf
 static inline uint64_t sonde_ticks_(void)
 {
 #if defined(__x86_64__)
-	return __rdtsc();
+	return __builtin_ia32_rdtsc();
 #elif defined(__aarch64__)
 	uint64_t ticks;
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
@@ -204,15 +201,28 @@ static inline uint64_t sonde_ticks_(void)
 #endif
 }
 
-/* Takes n words in one instruction, so that a signal handler on this thread takes others. */
+/* Takes n words of the thread's memory, NULL when they do not fit. The cursor moves in one instruction and only from
+   where it was when its end was read: a signal handler on this thread may come at any moment, take words of its own and
+   even other memory. */
 static inline uint64_t *sonde_reserve_(size_t n)
 {
-	uintptr_t at = n * sizeof(uint64_t);
-#if defined(__x86_64__)
-	__asm__ volatile("xaddq %0, %1" : "+r"(at), "+m"(sonde_cursor_.next) : : "cc");
+	uintptr_t at = (uintptr_t)__atomic_load_n(&sonde_cursor_.next, __ATOMIC_ACQUIRE), next;
+	bool moved;
+
+	do {
+		next = at + n * sizeof(uint64_t);
+		if (__builtin_expect(next > (uintptr_t)__atomic_load_n(&sonde_cursor_.end, __ATOMIC_RELAXED), 0))
+			return NULL;
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
+		/* Not locked: only this thread has it. */
+		__asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(moved), "+m"(sonde_cursor_.next), "+a"(at) : "r"(next));
 #else
-	at = __atomic_fetch_add((uintptr_t *)&sonde_cursor_.next, at, __ATOMIC_RELAXED);
+		uint64_t *seen = (uint64_t *)at;
+		moved = __atomic_compare_exchange_n(&sonde_cursor_.next, &seen, (uint64_t *)next, true,
+						    __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+		at = (uintptr_t)seen;
 #endif
+	} while (__builtin_expect(!moved, 0));
 	return (uint64_t *)at;
 }
 
@@ -220,7 +230,7 @@ static inline void sonde_event_(uint32_t code)
 {
 	uint64_t *at = sonde_reserve_(1);
 
-	if (__builtin_expect(at >= sonde_cursor_.end, 0))
+	if (__builtin_expect(!at, 0))
 		sonde_event_slow_(code);
 	else
 		__atomic_store_n(at, sonde_ticks_() << SONDE_TICK_SHIFT_ | code, __ATOMIC_RELEASE);
@@ -230,7 +240,7 @@ static inline void sonde_event_value_(uint32_t code, uint64_t value)
 {
 	uint64_t *at = sonde_reserve_(3);
 
-	if (__builtin_expect((uintptr_t)(at + 3) > (uintptr_t)sonde_cursor_.end, 0)) {
+	if (__builtin_expect(!at, 0)) {
 		sonde_event_value_slow_(code, value);
 	} else {
 		at[2] = value;

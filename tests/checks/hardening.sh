@@ -29,7 +29,8 @@ for file in libsonde-rt.so libsonde.so sonde; do
 done
 expect sonde "a position-independent executable" 'FLAGS_1.*PIE' -d
 expect libsonde-rt.so "NODELETE: code of the program points into it" 'FLAGS_1.*NODELETE' -d
-needed=$(readelf -dW "$BUILD/libsonde-rt.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -E '^(libc\.so\.|ld-linux)')
+needed=$(readelf -dW "$BUILD/libsonde-rt.so" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+	grep -v -E '^(libc\.so\.|ld-linux)')
 [ -z "$needed" ] || { echo "hardening: libsonde-rt.so needs more than libc: $needed" >&2; failed=1; }
 refuse libsonde-rt.so "thread-local variables are found by a call" '__tls_get_addr' --dyn-syms
 exit $failed

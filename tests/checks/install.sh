@@ -65,7 +65,7 @@ for page in "$SOURCE"/docs/sonde.md "$SOURCE"/docs/sonde-*.md; do
 	[ -e "moved/share/man/man1/$(basename "$page" .md).1" ] || fail "no manual page from $page"
 done
 bash -n moved/share/bash-completion/completions/sonde
-grep -r -l -F -e "$BUILD" -e "$work/first" moved/lib/pkgconfig moved/lib/cmake && fail "paths of this machine are in there"
+! grep -r -l -F -e "$BUILD" -e "$work/first" moved/lib/pkgconfig moved/lib/cmake || fail "absolute paths are in there"
 
 DESTDIR=$work/stage cmake --install "$BUILD" --prefix /opt/sonde > /dev/null
 [ -x stage/opt/sonde/bin/sonde ] || fail "DESTDIR is not honoured"
