@@ -8,30 +8,57 @@
 #include <string.h>
 #include <unistd.h>
 
-uint64_t proc_start_time(int32_t pid)
+/* Fields of /proc/PID/stat, see proc(5). The second one is the command in brackets and may hold anything. */
+enum { FIELD_STATE = 3, FIELD_THREADS = 20, FIELD_START_TIME = 22 };
+
+static const char *find_field(const char *text, int number)
 {
-	char path[32], text[1024];
+	const char *at = strrchr(text, ')');
+
+	for (int field = 2; at && field < number; field++)
+		at = strchr(at + 1, ' ');
+	return at ? at + 1 : NULL;
+}
+
+static bool read_stat(int32_t pid, char *text, size_t size)
+{
+	char path[32];
 
 	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return 0;
-	ssize_t len = read(fd, text, sizeof text - 1);
+		return false;
+	ssize_t len = read(fd, text, size - 1);
 	close(fd);
-	if (len <= 0)
-		return 0;
-	text[len] = 0;
-	/* The second field is the command in brackets and may hold anything; the start time is field 22. */
-	char *at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at + 1, NULL, 10) : 0;
+	text[len > 0 ? len : 0] = 0;
+	return len > 0;
+}
+
+uint64_t proc_start_time(int32_t pid)
+{
+	char text[1024];
+	const char *start = read_stat(pid, text, sizeof text) ? find_field(text, FIELD_START_TIME) : NULL;
+
+	return start ? strtoull(start, NULL, 10) : 0;
+}
+
+/* Dead, and nobody has waited for it. A process whose first thread ended before the others looks alike but for them. */
+static bool is_zombie(const char *text)
+{
+	const char *state = find_field(text, FIELD_STATE), *threads = find_field(text, FIELD_THREADS);
+
+	return state && threads && (*state == 'Z' || *state == 'X') && strtol(threads, NULL, 10) <= 1;
 }
 
 bool proc_is_gone(int32_t pid, uint64_t start_time)
 {
+	char text[1024];
+
 	if (kill(pid, 0) != 0 && errno == ESRCH)
 		return true;
-	uint64_t now = proc_start_time(pid);
-	return now && start_time && now != start_time;
+	if (!read_stat(pid, text, sizeof text))
+		return false;
+	const char *start = find_field(text, FIELD_START_TIME);
+	uint64_t now = start ? strtoull(start, NULL, 10) : 0;
+	return (now && start_time && now != start_time) || is_zombie(text);
 }

@@ -310,8 +310,8 @@ static uint32_t choose_lane(int64_t *free_from, const device_slice *s)
 static void name_queue(chrome *c, const device_slice *s, uint32_t pid, uint32_t tid)
 {
 	const trace_stream *stream = &c->trace->streams.items[s->stream];
-	const trace_site *queue = s->queue < stream->n_sites ? &stream->sites[s->queue] : NULL;
-	bool known = queue && queue->record && queue->kind == NAME_STREAM;
+	const trace_site *queue = trace_site_of(stream, s->queue);
+	bool known = queue && queue->kind == NAME_STREAM;
 	char buffer[32];
 	const char *device =
 		known ? trace_device_name(c->trace, stream, queue->record->category, buffer, sizeof buffer) : "device";
@@ -323,12 +323,9 @@ static void name_queue(chrome *c, const device_slice *s, uint32_t pid, uint32_t 
 
 static uint32_t device_pid(const chrome *c, const device_slice *s)
 {
-	const trace_stream *stream = &c->trace->streams.items[s->stream];
-	uint32_t device = s->queue < stream->n_sites && stream->sites[s->queue].record
-				  ? stream->sites[s->queue].record->category
-				  : 0;
+	const trace_site *queue = trace_site_of(&c->trace->streams.items[s->stream], s->queue);
 
-	return DEVICE_PID + s->stream * 65536 + device;
+	return DEVICE_PID + s->stream * 65536 + (queue ? queue->record->category : 0u);
 }
 
 static void put_devices(chrome *c)

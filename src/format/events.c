@@ -46,7 +46,8 @@ events_encoded events_encode(const uint64_t *words, size_t n, uint64_t base_tick
 			out = put_event(&c, out, ticks, code, false);
 			i++;
 		} else {
-			uint64_t n_words = i + 1 < n ? words[i + 1] : UINT64_MAX;
+			/* Loaded once: another process may write there. */
+			uint64_t n_words = i + 1 < n ? __atomic_load_n(&words[i + 1], __ATOMIC_RELAXED) : UINT64_MAX;
 			if (n_words > EVENT_MAX_WORDS || n_words > n - i - 2) {
 				e.damaged = true;
 				break;
@@ -63,6 +64,21 @@ events_encoded events_encode(const uint64_t *words, size_t n, uint64_t base_tick
 	e.n_words = (uint32_t)i;
 	e.last_ticks = c.ticks;
 	return e;
+}
+
+uint64_t events_count_stray(const uint64_t *words, size_t n, uint64_t ticks)
+{
+	uint64_t n_events = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t word = __atomic_load_n(&words[i], __ATOMIC_RELAXED);
+		if (!word || event_ticks(word, ticks) - ticks >= UINT64_C(1) << 34)
+			continue;
+		n_events++;
+		if (word & EVENT_PAYLOAD && i + 1 < n && words[i + 1] <= EVENT_MAX_WORDS)
+			i += 1 + words[i + 1];
+	}
+	return n_events;
 }
 
 void events_open(event_reader *r, const uint8_t *bytes, size_t len, uint64_t base_ticks)

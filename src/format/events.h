@@ -131,6 +131,12 @@ void events_open(event_reader *r, const uint8_t *bytes, size_t len, uint64_t bas
 /* False at the end or at damage. */
 bool events_next(event_reader *r, event *ret_event);
 
+/*
+ * Events among n words behind one that was never written: of a signal handler that had interrupted it. What is there of
+ * the interrupted event itself is none, it had not happened yet; its words do not look like times near `ticks`.
+ */
+uint64_t events_count_stray(const uint64_t *words, size_t n, uint64_t ticks);
+
 /* A text at word *pos of an event's payload; moves *pos behind it. False when it does not fit. */
 static inline bool event_text(const event *e, size_t *pos, const char **ret_text, size_t *ret_len)
 {

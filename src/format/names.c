@@ -2,13 +2,15 @@
 
 #include <string.h>
 
-/* Length of text in bytes, at most NAME_MAX_BYTES, never inside a UTF-8 sequence. */
-static size_t clip(const char *text, size_t len, uint8_t *cut)
+enum { MAX_KEY_BYTES = 127 }; /* so that all arguments fit: 24 + 3 * 255 + 16 * 129 < NAME_RECORD_MAX */
+
+/* Length of text in bytes, at most max, never inside a UTF-8 sequence. */
+static size_t clip(const char *text, size_t len, size_t max, uint8_t *cut)
 {
-	if (len <= NAME_MAX_BYTES)
+	if (len <= max)
 		return len;
 	*cut = 1;
-	len = NAME_MAX_BYTES;
+	len = max;
 	while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
 		len--;
 	return len;
@@ -35,18 +37,15 @@ size_t name_write(void *buffer, const name_parts *parts)
 	r->kind = parts->kind;
 	r->category = parts->category;
 	r->line = parts->line;
-	r->name_len = (uint8_t)clip(parts->name, parts->name_len, &r->cut);
-	r->file_len = (uint8_t)clip(parts->file, text_len(parts->file), &r->cut);
-	r->function_len = (uint8_t)clip(parts->function, text_len(parts->function), &r->cut);
+	r->name_len = (uint8_t)clip(parts->name, parts->name_len, NAME_MAX_BYTES, &r->cut);
+	r->file_len = (uint8_t)clip(parts->file, text_len(parts->file), NAME_MAX_BYTES, &r->cut);
+	r->function_len = (uint8_t)clip(parts->function, text_len(parts->function), NAME_MAX_BYTES, &r->cut);
 	char *out = put(r->text, parts->name, r->name_len);
 	out = put(out, parts->file, r->file_len);
 	out = put(out, parts->function, r->function_len);
 	char *args = out;
-	/* 16 arguments with keys of up to 127 bytes fit: 24 + 3 * 255 + 16 * 129 < NAME_RECORD_MAX. */
 	for (size_t i = 0; i < parts->n_args && i < NAME_MAX_ARGS; i++) {
-		size_t len = text_len(parts->args[i].key);
-		if (len > 127)
-			len = 127;
+		size_t len = clip(parts->args[i].key, text_len(parts->args[i].key), MAX_KEY_BYTES, &r->cut);
 		*out++ = (char)parts->args[i].type;
 		*out++ = (char)len;
 		out = put(out, parts->args[i].key, len);

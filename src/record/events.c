@@ -22,10 +22,7 @@ static uint64_t *reserve(size_t n_words)
 {
 	uint64_t *at = sonde_reserve_(n_words);
 
-	if ((uintptr_t)(at + n_words) <= (uintptr_t)sonde_cursor_.end)
-		return at;
-	sonde_reserve_(-n_words);
-	return ring_take(n_words);
+	return at ? at : ring_take(n_words);
 }
 
 static void store(uint64_t *at, uint32_t code)
@@ -35,7 +32,6 @@ static void store(uint64_t *at, uint32_t code)
 
 void sonde_event_slow_(uint32_t code)
 {
-	sonde_reserve_((size_t)-1);
 	uint64_t *at = ring_take(1);
 	if (at)
 		store(at, code);
@@ -43,7 +39,6 @@ void sonde_event_slow_(uint32_t code)
 
 void sonde_event_value_slow_(uint32_t code, uint64_t value)
 {
-	sonde_reserve_((size_t)-3);
 	uint64_t *at = ring_take(3);
 	if (at) {
 		at[2] = value;

@@ -91,7 +91,7 @@ static bool publish(uint32_t from, uint32_t to)
 		return true;
 	char *area = (char *)rt.ring + RING_HEADER_BYTES;
 	while (names.reserved < to) {
-		if (fallocate(rt.ring_fd, 0, RING_HEADER_BYTES + (off_t)names.reserved, STEP) != 0)
+		if (!ring_reserve(RING_HEADER_BYTES + names.reserved, STEP))
 			return false;
 		names.reserved += STEP;
 	}

@@ -15,12 +15,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "base/proc.h"
 
-enum { GROW = 4, READY = 8, NONE = UINT32_MAX };
+enum { GROW = 4, READY = 8, SPARE_CHUNKS = 1024, NONE = UINT32_MAX };
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -54,15 +56,51 @@ void count_lost(uint64_t *counter, uint64_t n)
 		__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
-/* Makes up to n more chunks usable; called with chunks_lock. */
-static uint32_t grow(uint32_t n)
+/* Out of the way of programs that count on low numbers. */
+static int move_up(int fd)
+{
+	int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 200);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
+/* A program that closes all descriptors may have given the number to another file. */
+static bool is_ours(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == rt.ring_device && st.st_ino == rt.ring_inode;
+}
+
+bool ring_reserve(size_t offset, size_t len)
+{
+	if (!is_ours(rt.ring_fd)) {
+		rt.ring_fd = move_up(open(rt.ring_path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+		if (!is_ours(rt.ring_fd)) {
+			if (rt.ring_fd >= 0)
+				close(rt.ring_fd);
+			rt.ring_fd = -1;
+			return false;
+		}
+	}
+	return fallocate(rt.ring_fd, 0, (off_t)offset, (off_t)len) == 0;
+}
+
+/* Makes up to n more chunks usable, `most` in all; called with chunks_lock. */
+static uint32_t grow(uint32_t n, uint32_t most)
 {
 	uint32_t have = rt.ring->n_chunks;
 
-	if (n > rt.max_chunks - have)
-		n = rt.max_chunks - have;
-	if (!n || fallocate(rt.ring_fd, 0, (off_t)chunk_offset(have), (off_t)n * RING_CHUNK_BYTES) != 0) {
-		rt.max_chunks = have ? have : rt.max_chunks; /* no more room: live with what there is */
+	if (have >= most)
+		return 0;
+	if (n > most - have)
+		n = most - have;
+	if (!ring_reserve(chunk_offset(have), (size_t)n * RING_CHUNK_BYTES)) {
+		if (have) /* no more room: live with what there is */
+			rt.max_chunks = rt.room_chunks = have;
 		return 0;
 	}
 	madvise(ring_chunk_at(have), (size_t)n * RING_CHUNK_BYTES, MADV_POPULATE_WRITE);
@@ -76,7 +114,7 @@ void ring_prepare(void)
 {
 	lock_take(&rt.chunks_lock);
 	if (rt.n_free < READY)
-		grow(GROW);
+		grow(GROW, rt.max_chunks);
 	lock_release(&rt.chunks_lock);
 }
 
@@ -89,11 +127,7 @@ static int create_ring(const char *path, size_t bytes)
 	/* The header, the first names and the first chunks must be there; the rest follows when it is needed. */
 	if (ftruncate(fd, (off_t)bytes) == 0 && fallocate(fd, 0, 0, RING_HEADER_BYTES + (64 << 10)) == 0 &&
 	    fallocate(fd, 0, (off_t)chunk_offset(0), GROW * RING_CHUNK_BYTES) == 0) {
-		int high = fcntl(fd, F_DUPFD_CLOEXEC, 200); /* out of the way of programs that count on low numbers */
-		if (high >= 0) {
-			close(fd);
-			fd = high;
-		}
+		fd = move_up(fd);
 		flock(fd, LOCK_EX | LOCK_NB);
 		return fd;
 	}
@@ -106,7 +140,8 @@ static int create_ring(const char *path, size_t bytes)
 
 static sonde_status map_ring(size_t bytes, sonde_error *err)
 {
-	size_t lists = 2 * rt.max_chunks * sizeof(uint32_t);
+	size_t lists = 2 * rt.mapped_chunks * sizeof(uint32_t);
+	struct stat st;
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, rt.ring_fd, 0);
 	uint32_t *numbers = mmap(NULL, lists, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -119,20 +154,44 @@ static sonde_status map_ring(size_t bytes, sonde_error *err)
 		close(rt.ring_fd);
 		return error_set(err, SONDE_E_MEMORY, -1, "no memory for a ring of %zu bytes", bytes);
 	}
+	if (fstat(rt.ring_fd, &st) == 0) {
+		rt.ring_device = st.st_dev;
+		rt.ring_inode = st.st_ino;
+	}
 	__atomic_store_n(&rt.ring, memory, __ATOMIC_RELEASE);
 	rt.free_chunks = numbers;
-	rt.sealed_next = numbers + rt.max_chunks;
-	rt.n_free = rt.n_sealed = 0;
+	rt.sealed_next = numbers + rt.mapped_chunks;
+	rt.n_free = rt.n_sealed = rt.n_bound = 0;
 	rt.sealed_first = rt.sealed_last = NONE;
 	return SONDE_OK;
+}
+
+/* Beyond the buffer there is room for more threads than the buffer has chunks: one that waits for another to give its
+   chunk back may wait for ever. Within what a file may have: above that the program would get a SIGXFSZ. */
+static bool choose_size(void)
+{
+	struct rlimit limit;
+
+	rt.max_chunks = (uint32_t)(rt.options.buffer / RING_CHUNK_BYTES);
+	rt.room_chunks = rt.max_chunks + SPARE_CHUNKS;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < chunk_offset(rt.room_chunks)) {
+		if (limit.rlim_cur < chunk_offset(GROW))
+			return false;
+		rt.room_chunks = (uint32_t)((limit.rlim_cur - chunk_offset(0)) / RING_CHUNK_BYTES);
+	}
+	if (rt.max_chunks > rt.room_chunks)
+		rt.max_chunks = rt.room_chunks;
+	rt.mapped_chunks = rt.room_chunks;
+	return true;
 }
 
 sonde_status ring_open(const char *beside, sonde_error *err)
 {
 	if (rt.ring)
 		return SONDE_OK;
-	rt.max_chunks = (uint32_t)(rt.options.buffer / RING_CHUNK_BYTES);
-	size_t bytes = chunk_offset(rt.max_chunks);
+	if (!choose_size())
+		return error_set(err, SONDE_E_IO, -1, "files may not be large enough for the ring (ulimit -f)");
+	size_t bytes = chunk_offset(rt.mapped_chunks);
 	snprintf(rt.ring_path, sizeof rt.ring_path, "/dev/shm/sonde-%u-%d-%llx.ring", (unsigned)geteuid(),
 		 (int)getpid(), (unsigned long long)proc_start_time(getpid()));
 	rt.ring_fd = create_ring(rt.ring_path, bytes);
@@ -151,7 +210,7 @@ sonde_status ring_open(const char *beside, sonde_error *err)
 		return status;
 	rt.ring->magic = RING_MAGIC;
 	rt.ring->version = FORMAT_VERSION;
-	grow(GROW);
+	grow(GROW, rt.max_chunks);
 	lock_take(&rt.names_lock);
 	names_attach();
 	lock_release(&rt.names_lock);
@@ -209,7 +268,10 @@ static void seal(void)
 
 	if (!chunk)
 		return;
-	uint64_t *next = rt.slow_clock ? t->next : sonde_cursor_.next;
+	/* First nothing fits any more: else a signal handler would write behind what we take for the end. */
+	__atomic_store_n(&sonde_cursor_.end, NULL, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	uint64_t *next = rt.slow_clock ? t->next : __atomic_load_n(&sonde_cursor_.next, __ATOMIC_RELAXED);
 	set_cursor(NULL, NULL);
 	chunk->n_words = (uint32_t)(next - chunk->words);
 	t->n_words += chunk->n_words;
@@ -223,8 +285,15 @@ static void seal(void)
 	else
 		rt.sealed_first = index;
 	rt.sealed_last = index;
+	rt.n_bound--;
 	lock_release(&rt.chunks_lock);
 	writer_wake();
+}
+
+/* Nothing that the writer does will free a chunk; called with chunks_lock. */
+static bool all_bound(void)
+{
+	return rt.n_bound >= rt.ring->n_chunks;
 }
 
 /* Index of a free chunk, or NONE: the event is lost. */
@@ -232,13 +301,14 @@ static uint32_t wait_for_chunk(void)
 {
 	lock_take(&rt.chunks_lock);
 	for (;;) {
-		if (rt.n_free || grow(GROW)) {
+		if (rt.n_free || grow(GROW, rt.max_chunks) || (all_bound() && grow(1, rt.room_chunks))) {
 			uint32_t index = rt.free_chunks[--rt.n_free];
+			rt.n_bound++;
 			lock_release(&rt.chunks_lock);
 			return index;
 		}
 		uint32_t mode = record_mode_now();
-		if (mode & MODE_DROP || !(mode & MODE_RUNNING)) {
+		if (mode & MODE_DROP || !(mode & MODE_RUNNING) || all_bound()) {
 			lock_release(&rt.chunks_lock);
 			return NONE;
 		}
@@ -295,11 +365,7 @@ static uint64_t *take_from_chunk(size_t n_words)
 		t->next += n_words;
 		return at;
 	}
-	at = sonde_reserve_(n_words);
-	if ((uintptr_t)(at + n_words) <= (uintptr_t)sonde_cursor_.end)
-		return at;
-	sonde_reserve_(-n_words);
-	return NULL;
+	return sonde_reserve_(n_words);
 }
 
 uint64_t *ring_take(size_t n_words)
@@ -339,9 +405,11 @@ void ring_thread_exit(void *unused)
 void ring_forget(void)
 {
 	if (rt.ring) {
-		munmap(rt.ring, chunk_offset(rt.max_chunks));
-		munmap(rt.free_chunks, 2 * rt.max_chunks * sizeof(uint32_t));
-		close(rt.ring_fd);
+		munmap(rt.ring, chunk_offset(rt.mapped_chunks));
+		munmap(rt.free_chunks, 2 * rt.mapped_chunks * sizeof(uint32_t));
+		if (is_ours(rt.ring_fd))
+			close(rt.ring_fd);
+		rt.ring_fd = -1;
 	}
 	__atomic_store_n(&rt.ring, NULL, __ATOMIC_RELEASE);
 	rt.ring_path[0] = 0;
@@ -358,6 +426,13 @@ bool ring_is_short(uint32_t n)
 	bool is_short = rt.n_free < n && rt.ring->n_chunks >= rt.max_chunks;
 	lock_release(&rt.chunks_lock);
 	return is_short;
+}
+
+void ring_bind(int by)
+{
+	lock_take(&rt.chunks_lock);
+	rt.n_bound += (uint32_t)by;
+	lock_release(&rt.chunks_lock);
 }
 
 ring_chunk *ring_next_sealed(void)
@@ -377,6 +452,7 @@ ring_chunk *ring_next_sealed(void)
 void ring_release(ring_chunk *chunk)
 {
 	size_t used = chunk->n_words;
+	bool was_active = __atomic_load_n(&chunk->state, __ATOMIC_RELAXED) == CHUNK_ACTIVE;
 
 	/* In this order: what a crash leaves behind is never read twice nor read as events when half cleared. */
 	__atomic_store_n(&chunk->flushed, used, __ATOMIC_RELEASE);
@@ -384,6 +460,7 @@ void ring_release(ring_chunk *chunk)
 	memset(chunk->words, 0, used * sizeof(uint64_t));
 	lock_take(&rt.chunks_lock);
 	rt.free_chunks[rt.n_free++] = chunk_index(chunk);
+	rt.n_bound -= was_active;
 	bool waiting = rt.n_waiting != 0;
 	__atomic_add_fetch(&rt.chunk_freed, 1, __ATOMIC_RELEASE);
 	lock_release(&rt.chunks_lock);

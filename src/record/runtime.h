@@ -84,8 +84,13 @@ struct runtime {
 	/* ring.c */
 	ring_header *ring;
 	int ring_fd;
+	dev_t ring_device;
+	ino_t ring_inode;
 	char ring_path[256];
-	uint32_t max_chunks;
+	uint32_t mapped_chunks; /* there is room for so many */
+	uint32_t max_chunks;	/* what the user gave us */
+	uint32_t room_chunks;	/* and with those that threads get beyond it when all the others sit with threads */
+	uint32_t n_bound; /* chunks that only a thread can give back: it writes into them, or has not finished one */
 	uint32_t *free_chunks; /* a stack: the one used last is warm */
 	uint32_t n_free;
 	uint32_t *sealed_next; /* a queue through the chunks */
@@ -144,8 +149,10 @@ void ring_release(ring_chunk *chunk); /* writer: the chunk's words are in the fi
 ring_chunk *ring_next_sealed(void);   /* writer: oldest first; NULL */
 ring_chunk *ring_chunk_at(uint32_t index);
 uint32_t ring_n_chunks(void);
-bool ring_is_short(uint32_t n); /* all chunks are in use but fewer than n */
-void ring_prepare(void);	/* writer: keeps some fresh chunks ready */
+bool ring_is_short(uint32_t n);		      /* all chunks are in use but fewer than n */
+void ring_bind(int by);			      /* writer: so many more chunks wait for their threads */
+bool ring_reserve(size_t offset, size_t len); /* makes sure that memory is there; false: the file system is full */
+void ring_prepare(void);		      /* writer: keeps some fresh chunks ready */
 void count_lost(uint64_t *counter, uint64_t n);
 
 /* writer.c */

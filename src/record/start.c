@@ -294,7 +294,7 @@ static void fork_child(void)
 	memory_init_child();
 	rt.writer_runs = false;
 	rt.writer_sleeps = rt.request = rt.n_waiting = 0;
-	rt.mode = rt.running ? MODE_IN_CHILD | (rt.mode & ACTIVITIES) : 0;
+	rt.mode = rt.mode & (MODE_RUNNING | MODE_IN_CHILD) ? MODE_IN_CHILD | (rt.mode & ACTIVITIES) : 0;
 	rt.running = rt.shared = false;
 }
 

@@ -1,7 +1,9 @@
 /*
  * The writer thread: takes sealed chunks, encodes them, writes them, gives them back.
  *
- *   drain()         sealed chunks, in batches; a chunk is given back only after write() returned
+ *   drain()         sealed chunks, in batches; a chunk is given back only after write() returned. One with an event
+ *                   that a signal handler interrupted, and whose handler filled the chunk, is held until the event is
+ *                   there
  *   flush_active()  what threads wrote into chunks that are not full yet, so that a quiet thread's events are in the
  *                   file within FLUSH_EVERY_NS, and the 46-bit ticks of an idle one never become ambiguous
  *   a clock pair every CLOCK_EVERY_NS
@@ -22,12 +24,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error.h"
 
 enum {
 	BATCH_CHUNKS = 8,
+	HELD_CHUNKS = 64,
 	CHUNK_BYTES_MAX = sizeof(block_header) + sizeof(events_head) + CHUNK_WORDS * EVENT_BYTES_PER_WORD + 64,
 	BATCH_BYTES = 512 << 10,
 	STACK_BYTES = 256 << 10,
@@ -42,6 +46,8 @@ static struct {
 	uint64_t n_events;
 	ring_chunk *sealed[BATCH_CHUNKS]; /* released when the batch is written */
 	size_t n_sealed;
+	ring_chunk *held[HELD_CHUNKS]; /* oldest first */
+	size_t n_held;
 	size_t names_written;
 	int64_t flushed_ns, clock_ns;
 	uint8_t named[THREADS_NAMED / 8]; /* by number of thread: its name is in the file */
@@ -92,13 +98,72 @@ static uint32_t add_chunk(ring_chunk *chunk, size_t limit, uint64_t *ret_ticks)
 	return e.n_words;
 }
 
-static uint64_t count_events(const ring_chunk *chunk)
+/* Where the whole events end: at `limit` or at one that is not written yet. */
+static size_t whole_words(const ring_chunk *chunk, size_t limit, uint64_t *ret_n_events)
 {
-	uint64_t n = 0;
+	size_t i = chunk->flushed;
 
-	for (size_t i = chunk->flushed; i < chunk->n_words; n++)
-		i += chunk->words[i] & EVENT_PAYLOAD ? 2 + chunk->words[i + 1] : 1;
-	return n;
+	for (*ret_n_events = 0; i < limit; ++*ret_n_events) {
+		/* As in events_encode. */
+		uint64_t word = __atomic_load_n(&chunk->words[i], __ATOMIC_ACQUIRE);
+		if (!word)
+			break;
+		i += word & EVENT_PAYLOAD ? 2 + chunk->words[i + 1] : 1;
+	}
+	return i;
+}
+
+static bool thread_is_gone(const ring_chunk *chunk)
+{
+	return syscall(SYS_tgkill, getpid(), chunk->tid, 0) != 0 && errno == ESRCH;
+}
+
+static void add_sealed(ring_chunk *chunk, bool patient);
+
+static void hold(ring_chunk *chunk)
+{
+	if (w.n_held == HELD_CHUNKS) {
+		ring_chunk *oldest = w.held[0];
+		memmove(w.held, w.held + 1, --w.n_held * sizeof w.held[0]);
+		ring_bind(-1);
+		add_sealed(oldest, false);
+	}
+	w.held[w.n_held++] = chunk;
+	ring_bind(1);
+}
+
+/* The chunk is given back with the batch or, if its thread may still finish an event in it, held. */
+static void add_sealed(ring_chunk *chunk, bool patient)
+{
+	size_t n_bytes = w.n_bytes;
+	uint64_t n_events = w.n_events, ticks;
+	size_t end = chunk->flushed + add_chunk(chunk, chunk->n_words, &ticks);
+
+	if (end < chunk->n_words && patient && !thread_is_gone(chunk)) {
+		w.n_bytes = n_bytes;
+		w.n_events = n_events;
+		hold(chunk);
+		return;
+	}
+	count_lost(&rt.ring->info.n_lost_signal, events_count_stray(chunk->words + end, chunk->n_words - end, ticks));
+	w.sealed[w.n_sealed++] = chunk;
+	if (w.n_sealed == BATCH_CHUNKS || w.n_bytes > BATCH_BYTES)
+		write_batch();
+}
+
+/* Those that were held: once more. */
+static void add_held(bool patient)
+{
+	ring_chunk *held[HELD_CHUNKS];
+	size_t n = w.n_held;
+
+	if (!n)
+		return;
+	memcpy(held, w.held, sizeof held);
+	w.n_held = 0;
+	ring_bind(-(int)n);
+	for (size_t i = 0; i < n; i++)
+		add_sealed(held[i], patient);
 }
 
 /* Flight recorder: nothing is written until the end, the oldest chunk makes room. */
@@ -110,29 +175,30 @@ static bool discard_oldest(void)
 	bool any = false;
 
 	while (ring_is_short(spare)) {
+		uint64_t n_events;
 		ring_chunk *chunk = ring_next_sealed();
 		if (!chunk)
 			break;
-		count_lost(&rt.ring->info.n_lost_overwritten, count_events(chunk));
-		ring_release(chunk);
 		any = true;
+		if (whole_words(chunk, chunk->n_words, &n_events) < chunk->n_words && !thread_is_gone(chunk)) {
+			hold(chunk);
+			continue;
+		}
+		count_lost(&rt.ring->info.n_lost_overwritten, n_events);
+		ring_release(chunk);
 	}
 	return any;
 }
 
 static bool drain(bool finishing)
 {
-	uint64_t ticks;
 	bool any = false;
 
 	if (rt.options.full == FULL_OVERWRITE && !finishing)
 		return discard_oldest();
-	for (ring_chunk *chunk; (chunk = ring_next_sealed()) != NULL; any = true) {
-		add_chunk(chunk, chunk->n_words, &ticks);
-		w.sealed[w.n_sealed++] = chunk;
-		if (w.n_sealed == BATCH_CHUNKS || w.n_bytes > BATCH_BYTES)
-			write_batch();
-	}
+	add_held(true);
+	for (ring_chunk *chunk; (chunk = ring_next_sealed()) != NULL; any = true)
+		add_sealed(chunk, true);
 	write_batch();
 	return any;
 }
@@ -161,19 +227,12 @@ static void write_thread_name(const ring_chunk *chunk)
 	output_block(BLOCK_META, text, (size_t)at);
 }
 
-static bool thread_is_gone(const ring_chunk *chunk)
-{
-	return syscall(SYS_tgkill, getpid(), chunk->tid, 0) != 0 && errno == ESRCH;
-}
-
 /* A thread that ended without telling (its last events came after our destructor) leaves its chunk to us. */
 static void adopt(ring_chunk *chunk)
 {
-	size_t n = chunk->flushed;
+	uint64_t n_events;
 
-	while (n < CHUNK_WORDS && chunk->words[n])
-		n += chunk->words[n] & EVENT_PAYLOAD ? 2 + chunk->words[n + 1] : 1;
-	chunk->n_words = (uint32_t)n;
+	chunk->n_words = (uint32_t)whole_words(chunk, CHUNK_WORDS, &n_events);
 	ring_release(chunk);
 }
 
@@ -192,7 +251,8 @@ static void flush_chunk(ring_chunk *chunk)
 	} else if ((int64_t)(now - chunk->base_ticks) > INT64_C(1) << 44) {
 		chunk->base_ticks = now - (UINT64_C(1) << 40); /* idle for long: keep near what comes next */
 	}
-	if (gone)
+	/* Once more: it may have sealed the chunk and ended since we looked. */
+	if (gone && __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_ACTIVE)
 		adopt(chunk);
 }
 
@@ -258,9 +318,21 @@ static void flush_all(bool finishing)
 	write_clock();
 }
 
+/* What a thread has not written now it writes after the recording. */
+static void finish_held(void)
+{
+	for (int i = 0; w.n_held && i < 20; i++) {
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+		drain(true);
+	}
+	add_held(false);
+	write_batch();
+}
+
 static void finish(void)
 {
 	flush_all(true);
+	finish_held();
 	if (rt.options.stacks)
 		write_modules();
 	rt.ring->info.end_ns = monotonic_ns();
@@ -355,6 +427,9 @@ sonde_status writer_start(sonde_error *err)
 
 	if (rt.writer_runs)
 		return SONDE_OK;
+	uint8_t *buffer = w.buffer; /* the rest may be from before a fork */
+	memset(&w, 0, sizeof w);
+	w.buffer = buffer;
 	if (!w.buffer)
 		w.buffer = malloc(BATCH_BYTES + CHUNK_BYTES_MAX);
 	if (!w.buffer)

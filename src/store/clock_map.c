@@ -1,6 +1,6 @@
 /*
  * Ticks to nanoseconds: straight lines between the clock pairs of a stream. Within the pairs the error is that of the
- * pairs, some 30 ns; before the first and after the last the rate of the whole recording is carried on.
+ * pairs, some 30 ns. Before the first the rate of the first stretch is carried on, after the last that of the whole.
  */
 #include "store/trace.h"
 
@@ -33,6 +33,8 @@ bool clock_map_build(trace_stream *s)
 {
 	clock_pair *pairs = s->pairs.items;
 
+	for (size_t i = 0; i < s->pairs.n; i++)
+		pairs[i].ns = trace_bounded_ns(pairs[i].ns);
 	if (s->pairs.n)
 		qsort(pairs, s->pairs.n, sizeof *pairs, compare_pairs);
 	size_t n = s->pairs.n = keep_rising(pairs, s->pairs.n);
@@ -55,4 +57,18 @@ bool clock_map_build(trace_stream *s)
 	}
 	s->n_segments = n;
 	return true;
+}
+
+size_t clock_map_find(const trace_stream *s, uint64_t ticks)
+{
+	size_t low = 0, high = s->n_segments;
+
+	while (high - low > 1) {
+		size_t middle = low + (high - low) / 2;
+		if (s->segments[middle].from <= ticks)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
 }

@@ -7,6 +7,10 @@
  * When the program is certainly gone, the new blocks and a final stream header go to the end of the file, and the ring
  * is removed: the next reader finds a whole file. Until then nothing is written, so that a running program can be
  * watched.
+ *
+ * The recording says where its ring is, and the recording may come from a stranger. So a ring is looked for in two
+ * places only, /dev/shm under the names that the runtime gives and beside the recording; it must be a file of the
+ * caller's, and know the recording's stream.
  */
 #define _GNU_SOURCE
 #include "store/trace.h"
@@ -28,51 +32,96 @@
 
 typedef struct join {
 	sonde_trace *trace;
+	const trace_file *file; /* the recording */
+	uint64_t stream;
+	char path[4096]; /* of the ring */
 	const ring_header *ring;
 	size_t len;
-	uint64_t stream;
+	int fd;
+	bool is_mine;		    /* the ring belongs to the caller and may be removed */
 	VEC(block_header *) blocks; /* made here, owned by the trace */
+	bool failed;		    /* out of memory */
 } join;
 
-static const ring_header *map_ring(const char *path, size_t *ret_len, int *ret_fd)
-{
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+/* ---- The ring ---------------------------------------------------------------------------------------------------- */
 
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (size_t)st.st_size < RING_HEADER_BYTES + RING_NAMES_BYTES) {
-		close(fd);
-		return NULL;
-	}
-	void *memory = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	if (memory == MAP_FAILED) {
-		close(fd);
-		return NULL;
-	}
-	*ret_len = (size_t)st.st_size;
-	*ret_fd = fd;
-	return memory;
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len > end_len && strcmp(text + len - end_len, end) == 0;
 }
 
-/* A block of `length` bytes to fill in; sealed and added to the trace by keep(). */
+/* From what the recording says to the path of the ring. False when it is none that the runtime would choose. */
+static bool locate_ring(join *j, const char *named)
+{
+	static const char shared[] = "/dev/shm/sonde-";
+	const char *slash = strrchr(named, '/'), *name = slash ? slash + 1 : named;
+
+	if (strncmp(named, shared, sizeof shared - 1) == 0 && name == named + strlen("/dev/shm/") &&
+	    strstr(name, ".ring"))
+		return snprintf(j->path, sizeof j->path, "%s", named) < (int)sizeof j->path;
+	if (!j->file->path || !ends_with(name, ".ring"))
+		return false;
+	/* Beside the recording, wherever both were moved to. */
+	slash = strrchr(j->file->path, '/');
+	int directory_len = slash ? (int)(slash + 1 - j->file->path) : 0;
+	return snprintf(j->path, sizeof j->path, "%.*s%s", directory_len, j->file->path, name) < (int)sizeof j->path;
+}
+
+static bool open_ring(join *j)
+{
+	struct stat st;
+	uid_t user = geteuid();
+
+	j->fd = open(j->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (j->fd < 0 || fstat(j->fd, &st) != 0 || !S_ISREG(st.st_mode) || (st.st_uid != user && user != 0) ||
+	    (size_t)st.st_size < RING_HEADER_BYTES + RING_NAMES_BYTES)
+		return false;
+	j->is_mine = st.st_uid == user;
+	void *memory = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, j->fd, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	j->ring = memory;
+	j->len = (size_t)st.st_size;
+	return j->ring->magic == RING_MAGIC && j->ring->version == FORMAT_VERSION && j->ring->stream == j->stream;
+}
+
+static void close_ring(join *j)
+{
+	if (j->ring)
+		munmap((void *)j->ring, j->len);
+	if (j->fd >= 0)
+		close(j->fd);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* A block of `length` bytes to fill in, the trace's from now on; keep() or discard() follows. */
 static block_header *make_block(join *j, size_t length)
 {
 	block_header *b = malloc(sizeof *b + block_padded(length) + BLOCK_ALIGN);
-	block_header **place = b ? VEC_ADD(&j->blocks) : NULL;
+	block_header **owned = b ? VEC_ADD(&j->trace->owned) : NULL, **place = owned ? VEC_ADD(&j->blocks) : NULL;
 
 	if (!place) {
+		j->trace->owned.n -= owned != NULL;
 		free(b);
+		j->failed = true;
 		return NULL;
 	}
-	*place = b;
-	return b;
+	return *place = *owned = b;
+}
+
+static void discard(join *j)
+{
+	free(j->trace->owned.items[--j->trace->owned.n]);
+	j->blocks.n--;
 }
 
 static void keep(join *j, block_header *b, block_kind kind, size_t length, uint32_t n_events)
 {
 	block_seal(b, kind, j->stream, length, n_events);
-	trace_add_block(j->trace, b, (const uint8_t *)(b + 1));
+	j->failed |= !trace_add_block(j->trace, b, (const uint8_t *)(b + 1));
 }
 
 static void join_bytes(join *j, block_kind kind, const void *bytes, size_t length)
@@ -85,42 +134,46 @@ static void join_bytes(join *j, block_kind kind, const void *bytes, size_t lengt
 	keep(j, b, kind, length, 0);
 }
 
-/* Words that follow the first empty one: a kill inside a signal handler that had interrupted an event. */
-static uint64_t stray_words(const ring_chunk *chunk, size_t from, size_t limit)
+/* While the program runs, its writer may give the chunk to another thread under our eyes; its events are then in the
+   file, for the next reader. */
+static bool was_recycled(const ring_chunk *chunk, const events_head *head, uint64_t first_word)
 {
-	uint64_t n = 0;
-
-	for (size_t i = from; i < limit; i++)
-		n += chunk->words[i] != 0;
-	return n;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&chunk->state, __ATOMIC_RELAXED) == CHUNK_FREE || chunk->thread != head->thread ||
+	       chunk->first_word != first_word;
 }
 
 static uint32_t join_chunk(join *j, const ring_chunk *chunk)
 {
-	size_t limit = chunk->state == CHUNK_SEALED ? chunk->n_words : CHUNK_WORDS;
-	size_t from = chunk->flushed;
+	uint32_t state = __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE);
+	uint32_t n_words = __atomic_load_n(&chunk->n_words, __ATOMIC_RELAXED);
+	size_t from = __atomic_load_n(&chunk->flushed, __ATOMIC_ACQUIRE);
+	size_t limit = state == CHUNK_SEALED ? n_words : CHUNK_WORDS;
+	uint64_t first_word = chunk->first_word;
 
-	if (limit > CHUNK_WORDS || from >= limit)
+	if (state == CHUNK_FREE || limit > CHUNK_WORDS || from >= limit)
 		return 0;
 	block_header *b = make_block(j, sizeof(events_head) + (limit - from) * EVENT_BYTES_PER_WORD + VARINT_MAX);
 	if (!b)
 		return 0;
 	events_head *head = (events_head *)(b + 1);
-	events_encoded e = events_encode(chunk->words + from, limit - from, chunk->base_ticks, (uint8_t *)(head + 1));
 	*head = (events_head){
 		.thread = chunk->thread,
 		.tid = chunk->tid,
-		.first_word = chunk->first_word + from,
+		.first_word = first_word + from,
 		.base_ticks = chunk->base_ticks,
 		.n_lost = chunk->n_lost,
-		.n_words = e.n_words,
 	};
-	if (!e.n_events) {
-		free(b);
-		j->blocks.n--;
+	events_encoded e = events_encode(chunk->words + from, limit - from, head->base_ticks, (uint8_t *)(head + 1));
+	head->n_words = e.n_words;
+	bool recycled = was_recycled(chunk, head, first_word);
+	if (!recycled)
+		j->trace->diagnostics.n_lost_signal +=
+			events_count_stray(chunk->words + from + e.n_words, limit - from - e.n_words, e.last_ticks);
+	if (recycled || !e.n_events) {
+		discard(j);
 		return 0;
 	}
-	j->trace->diagnostics.n_lost_signal += stray_words(chunk, from + e.n_words, limit);
 	keep(j, b, BLOCK_EVENTS, sizeof *head + e.n_bytes, e.n_events);
 	return e.n_events;
 }
@@ -167,19 +220,21 @@ static void read_ring(join *j)
 	const char *base = (const char *)j->ring;
 	trace_stream *s = trace_stream_of(j->trace, j->stream);
 	stream_block info = j->ring->info;
-	uint32_t names_bytes = j->ring->names_bytes;
+	uint32_t names_bytes = __atomic_load_n(&j->ring->names_bytes, __ATOMIC_ACQUIRE);
 
+	trace_sanitize_info(&info);
 	if (names_bytes <= RING_NAMES_BYTES)
 		join_bytes(j, BLOCK_NAMES, base + RING_HEADER_BYTES, names_bytes);
 	join_clock(j, &info);
 	const ring_chunk *chunks = (const ring_chunk *)(base + RING_HEADER_BYTES + RING_NAMES_BYTES);
-	for (uint32_t i = 0; i < count_chunks(j); i++)
-		if (__atomic_load_n(&chunks[i].state, __ATOMIC_ACQUIRE) != CHUNK_FREE)
-			s->n_joined += join_chunk(j, &chunks[i]);
+	for (uint32_t i = 0, n = count_chunks(j); i < n && !j->failed; i++)
+		s->n_joined += join_chunk(j, &chunks[i]);
 	info.state = s->info.state;
 	memcpy(info.ring_path, s->info.ring_path, sizeof info.ring_path);
 	s->info = info;
 }
+
+/* ---- The file ---------------------------------------------------------------------------------------------------- */
 
 static bool write_all(int fd, const void *bytes, size_t len)
 {
@@ -195,10 +250,11 @@ static bool write_all(int fd, const void *bytes, size_t len)
 	return true;
 }
 
-/* Appends the joined blocks to the file. False, with the file as it was, when that is not possible. */
-static bool append(const join *j, const char *path, stream_block info)
+/* Puts the joined blocks behind the last whole block of the file; what a block cut off there held, they hold. False
+   when that is not possible or another reader was faster. */
+static bool append(const join *j, stream_block info)
 {
-	int fd = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = open(j->file->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct {
 		block_header header;
 		stream_block info;
@@ -206,9 +262,10 @@ static bool append(const join *j, const char *path, stream_block info)
 
 	if (fd < 0)
 		return false;
-	off_t size = lseek(fd, 0, SEEK_END), aligned = (off_t)block_padded((size_t)size);
-	bool ok = size >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && ftruncate(fd, aligned) == 0 &&
-		  lseek(fd, aligned, SEEK_SET) >= 0;
+	off_t start = (off_t)block_padded(j->file->cut);
+	bool mine = flock(fd, LOCK_EX | LOCK_NB) == 0 && lseek(fd, 0, SEEK_END) == (off_t)j->file->len;
+	bool ok = mine && ftruncate(fd, (off_t)j->file->cut) == 0 && ftruncate(fd, start) == 0 &&
+		  lseek(fd, start, SEEK_SET) == start;
 	for (size_t i = 0; ok && i < j->blocks.n; i++) {
 		const block_header *b = j->blocks.items[i];
 		ok = write_all(fd, b, sizeof *b + block_padded(b->length));
@@ -218,39 +275,29 @@ static bool append(const join *j, const char *path, stream_block info)
 	end.info.ring_path[0] = 0;
 	block_seal(&end.header, BLOCK_STREAM, j->stream, sizeof end.info, 0);
 	ok = ok && write_all(fd, &end, sizeof end);
-	if (!ok && size >= 0 && ftruncate(fd, size) != 0)
+	if (mine && !ok && ftruncate(fd, start) != 0)
 		ok = false;
 	close(fd);
 	return ok;
 }
 
-void trace_join(sonde_trace *t, uint64_t stream, const char *path)
+bool trace_join(sonde_trace *t, uint64_t stream)
 {
-	join j = { .trace = t, .stream = stream };
+	join j = { .trace = t, .file = &t->files.items[t->files.n - 1], .stream = stream, .fd = -1 };
 	trace_stream *s = trace_stream_of(t, stream);
 	bool gone = proc_is_gone((int32_t)s->info.pid, s->info.pid_start);
-	int fd = -1;
 
 	s->live = !gone;
-	j.ring = s->info.ring_path[0] ? map_ring(s->info.ring_path, &j.len, &fd) : NULL;
-	if (!j.ring || j.ring->magic != RING_MAGIC || j.ring->version != FORMAT_VERSION || j.ring->stream != stream) {
-		s->ring_missing = 1;
-	} else {
+	if (locate_ring(&j, s->info.ring_path) && open_ring(&j)) {
 		read_ring(&j);
-		s = trace_stream_of(t, stream);
-		if (gone && path && append(&j, path, s->info)) {
-			unlink(s->info.ring_path);
+		if (gone && !j.failed && j.is_mine && j.file->path && append(&j, s->info)) {
+			unlink(j.path);
 			s->info.state = STREAM_RECOVERED;
 		}
+	} else {
+		s->ring_missing = 1;
 	}
-	for (size_t i = 0; i < j.blocks.n; i++) {
-		void **place = VEC_ADD(&t->owned);
-		if (place)
-			*place = j.blocks.items[i]; /* out of memory here leaks: the trace points into it */
-	}
+	close_ring(&j);
 	VEC_DONE(&j.blocks);
-	if (j.ring)
-		munmap((void *)j.ring, j.len);
-	if (fd >= 0)
-		close(fd);
+	return !j.failed;
 }

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,12 +117,9 @@ static int create(const char *path)
 /* Parts of an earlier run that was killed would be taken for ours. */
 static void remove_parts(const char *path)
 {
-	char pattern[4200];
 	glob_t found;
 
-	if (strpbrk(path, "*?[\\") || snprintf(pattern, sizeof pattern, "%s.part.*", path) >= (int)sizeof pattern)
-		return;
-	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+	if (!trace_find_parts(path, &found))
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		unlink(found.gl_pathv[i]);
@@ -304,15 +300,12 @@ static bool is_ring(const char *path)
 /* Puts all parts of ended processes into one file at r->path. Those of running ones stay where they are. */
 static sonde_status join_parts(sonde_recorder *r, uint64_t *ret_n_recovered, bool *ret_left, sonde_error *err)
 {
-	char pattern[4200];
 	glob_t found;
 	const char *largest = NULL;
 	off_t largest_size = -1;
 	sonde_status status = SONDE_OK;
 
-	if (strpbrk(r->path, "*?[\\") ||
-	    snprintf(pattern, sizeof pattern, "%s.part.*", r->path) >= (int)sizeof pattern ||
-	    glob(pattern, 0, NULL, &found) != 0)
+	if (!trace_find_parts(r->path, &found))
 		return SONDE_OK;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct stat st;

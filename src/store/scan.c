@@ -22,23 +22,26 @@ trace_stream *trace_stream_of(sonde_trace *t, uint64_t id)
 	return s;
 }
 
+/* In pages, so that a file of many streams with one high id each does not take megabytes a stream. */
+static trace_site *make_site(trace_stream *s, uint16_t id)
+{
+	if (!s->site_pages && !(s->site_pages = calloc(256, sizeof *s->site_pages)))
+		return NULL;
+	trace_site **page = &s->site_pages[id >> 8];
+	if (!*page)
+		*page = calloc(256, sizeof **page);
+	return *page ? &(*page)[id & 255] : NULL;
+}
+
 static bool add_names(sonde_trace *t, trace_stream *s, const uint8_t *payload, size_t len)
 {
 	for (size_t at = 0; at < len;) {
 		const name_record *r = name_read(payload + at, len - at);
 		if (!r)
 			return true; /* the checksum was right: a kind of record that this version does not know */
-		if (r->id >= s->n_sites) {
-			size_t n = (size_t)r->id + 1;
-			n = n < 64 ? 64 : n * 2;
-			trace_site *sites = realloc(s->sites, n * sizeof *sites);
-			if (!sites)
-				return false;
-			memset(sites + s->n_sites, 0, (n - s->n_sites) * sizeof *sites);
-			s->sites = sites;
-			s->n_sites = n;
-		}
-		trace_site *site = &s->sites[r->id];
+		trace_site *site = make_site(s, r->id);
+		if (!site)
+			return false;
 		site->record = r;
 		site->kind = r->kind;
 		site->name = intern(&t->strings, r->text, r->name_len);
@@ -106,6 +109,7 @@ static bool add_samples(sonde_trace *t, const uint8_t *payload, size_t len)
 		if (!sample)
 			return false;
 		memcpy(sample, payload, sizeof *sample);
+		sample->time_ns = trace_bounded_ns(sample->time_ns);
 	}
 	return true;
 }
@@ -125,6 +129,16 @@ static bool add_process(sonde_trace *t, const uint8_t *payload, size_t len)
 	return p->command != NULL;
 }
 
+void trace_sanitize_info(stream_block *info)
+{
+	info->start_ns = trace_bounded_ns(info->start_ns);
+	info->end_ns = trace_bounded_ns(info->end_ns);
+	info->ring_path[sizeof info->ring_path - 1] = 0;
+	info->program[sizeof info->program - 1] = 0;
+	info->host[sizeof info->host - 1] = 0;
+	info->writer[sizeof info->writer - 1] = 0;
+}
+
 bool trace_add_block(sonde_trace *t, const block_header *h, const uint8_t *payload)
 {
 	trace_stream *s = trace_stream_of(t, h->stream);
@@ -140,11 +154,7 @@ bool trace_add_block(sonde_trace *t, const block_header *h, const uint8_t *paylo
 		if (h->length < sizeof s->info)
 			return true;
 		memcpy(&s->info, payload, sizeof s->info);
-		/* Texts from a stranger: terminated here, once. */
-		s->info.ring_path[sizeof s->info.ring_path - 1] = 0;
-		s->info.program[sizeof s->info.program - 1] = 0;
-		s->info.host[sizeof s->info.host - 1] = 0;
-		s->info.writer[sizeof s->info.writer - 1] = 0;
+		trace_sanitize_info(&s->info);
 		s->has_info = true;
 		return true;
 	case BLOCK_NAMES:
@@ -174,22 +184,65 @@ static void note_damage(sonde_trace *t, size_t at)
 		t->diagnostics.first_damage = (int64_t)at;
 }
 
-/* A sound header whose payload is damaged or cut off. Returns how far to go on. */
-static size_t skip_damaged(sonde_trace *t, const block_header *h, size_t at, size_t left)
-{
-	size_t size = sizeof *h + block_padded(h->length);
+/* One file on its way into blocks. */
+typedef struct scan {
+	sonde_trace *trace;
+	trace_file file;
+	size_t n_blocks;
+	size_t budget; /* bytes that may still be summed up in search of blocks inside damaged ones */
+	size_t n_read; /* since pages were let go of */
+} scan;
 
-	if (h->kind == BLOCK_EVENTS && sizeof *h + h->length <= left)
-		t->diagnostics.n_lost_damaged += h->n_events;
-	if (sizeof *h + h->length > left) {
-		/* The end of a recording that was killed; the ring, if it is there, still has these events. */
-		t->diagnostics.truncated_bytes += left;
-		return left;
+static const block_header *header_at(const scan *s, size_t at)
+{
+	return (const block_header *)(s->file.bytes + at);
+}
+
+/* The header at `at` is sound; is all of its block? */
+static bool is_whole(const scan *s, size_t at)
+{
+	const block_header *h = header_at(s, at);
+
+	return h->length <= s->file.len - at - sizeof *h && crc32c(0, h + 1, h->length) == h->payload_crc;
+}
+
+/* The first sound block inside the payload of a damaged one, or `to`: a file that was cut off inside a block and then
+   added to. The budget keeps it linear, however many headers a stranger put there. */
+static size_t find_inside(scan *s, size_t from, size_t to)
+{
+	for (size_t at = from; at < to && s->file.len - at >= sizeof(block_header); at += BLOCK_ALIGN) {
+		const block_header *h = header_at(s, at);
+		if (!block_header_ok(h))
+			continue;
+		if (h->length > s->budget)
+			break;
+		s->budget -= h->length;
+		if (is_whole(s, at))
+			return at;
 	}
-	note_damage(t, at);
-	t->diagnostics.n_damaged_blocks++;
-	t->diagnostics.skipped_bytes += size < left ? size : left;
-	return size;
+	return to;
+}
+
+/* A sound header whose payload is damaged or cut off. Returns where to go on. */
+static size_t skip_damaged(scan *s, size_t at)
+{
+	const block_header *h = header_at(s, at);
+	trace_diagnostics *d = &s->trace->diagnostics;
+	size_t left = s->file.len - at, size = sizeof *h + block_padded(h->length);
+	size_t end = at + (size < left ? size : left), next = find_inside(s, at + sizeof *h, end);
+
+	if (next == s->file.len && sizeof *h + h->length > left) {
+		/* The end of a recording that was killed; the ring, if it is there, still has these events. */
+		d->truncated_bytes += left;
+		s->file.cut = at;
+		return next;
+	}
+	if (h->kind == BLOCK_EVENTS)
+		d->n_lost_damaged += h->n_events;
+	note_damage(s->trace, at);
+	d->n_damaged_blocks++;
+	d->skipped_bytes += next - at;
+	return next;
 }
 
 static sonde_status refuse(const trace_file *f, sonde_error *err)
@@ -204,38 +257,46 @@ static sonde_status refuse(const trace_file *f, sonde_error *err)
 	return error_set(err, SONDE_E_FORMAT, 0, "byte 0: not a Sonde recording");
 }
 
+static sonde_status scan_block(scan *s, size_t *at, sonde_error *err)
+{
+	const block_header *h = header_at(s, *at);
+
+	if (h->version > FORMAT_VERSION)
+		return error_set(err, SONDE_E_VERSION, (int64_t)*at,
+				 "byte %zu: written by a newer Sonde (format %u; this one reads up to %u)", *at,
+				 h->version, (unsigned)FORMAT_VERSION);
+	if (!is_whole(s, *at)) {
+		*at = skip_damaged(s, *at);
+		return SONDE_OK;
+	}
+	if (!trace_add_block(s->trace, h, (const uint8_t *)(h + 1)))
+		return error_set(err, SONDE_E_MEMORY, (int64_t)*at, "out of memory at byte %zu", *at);
+	s->n_blocks++;
+	*at += sizeof *h + block_padded(h->length);
+	trace_release_pages(s->trace, h->length, &s->n_read);
+	return SONDE_OK;
+}
+
 sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err)
 {
-	const trace_file f = t->files.items[file];
-	size_t n_blocks = 0, read = 0;
+	scan s = { .trace = t, .file = t->files.items[file] };
+	sonde_status status = SONDE_OK;
 
-	for (size_t at = 0; at < f.len;) {
-		const block_header *h = (const block_header *)(f.bytes + at);
-		if (f.len - at < sizeof *h) {
-			t->diagnostics.truncated_bytes += f.len - at;
+	s.file.cut = s.budget = s.file.len;
+	for (size_t at = 0; at < s.file.len && !status;) {
+		if (s.file.len - at < sizeof(block_header)) {
+			t->diagnostics.truncated_bytes += s.file.len - at;
+			s.file.cut = at;
 			break;
 		}
-		if (!block_header_ok(h)) {
-			if (n_blocks || h->magic == FORMAT_MAGIC)
-				note_damage(t, at);
-			t->diagnostics.skipped_bytes += BLOCK_ALIGN;
-			at += BLOCK_ALIGN;
+		if (block_header_ok(header_at(&s, at))) {
+			status = scan_block(&s, &at, err);
 			continue;
 		}
-		if (h->version > FORMAT_VERSION)
-			return error_set(err, SONDE_E_VERSION, (int64_t)at,
-					 "byte %zu: written by a newer Sonde (format %u; this one reads up to %u)", at,
-					 h->version, (unsigned)FORMAT_VERSION);
-		const uint8_t *payload = (const uint8_t *)(h + 1);
-		if (h->length > f.len - at - sizeof *h || crc32c(0, payload, h->length) != h->payload_crc) {
-			at += skip_damaged(t, h, at, f.len - at);
-			continue;
-		}
-		if (!trace_add_block(t, h, payload))
-			return error_set(err, SONDE_E_MEMORY, (int64_t)at, "out of memory at byte %zu", at);
-		n_blocks++;
-		at += sizeof *h + block_padded(h->length);
-		trace_release_pages(t, h->length, &read);
+		note_damage(t, at);
+		t->diagnostics.skipped_bytes += BLOCK_ALIGN;
+		at += BLOCK_ALIGN;
 	}
-	return n_blocks ? SONDE_OK : refuse(&f, err);
+	t->files.items[file].cut = s.file.cut;
+	return status || s.n_blocks ? status : refuse(&s.file, err);
 }

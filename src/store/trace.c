@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,8 +21,10 @@ const char *trace_category_name(uint32_t fixed)
 
 const char *trace_device_name(const sonde_trace *t, const trace_stream *s, uint32_t device, char *buffer, size_t size)
 {
-	if (device >= NAME_FIRST_ID && device < s->n_sites && s->sites[device].record)
-		return trace_text(t, s->sites[device].name);
+	const trace_site *site = device >= NAME_FIRST_ID ? trace_site_of(s, device) : NULL;
+
+	if (site)
+		return trace_text(t, site->name);
 	if (device == SONDE_CPU)
 		return "cpu";
 	snprintf(buffer, size, device < NAME_FIRST_ID ? "gpu%u" : "device%u",
@@ -74,7 +75,7 @@ static sonde_status load(int fd, trace_file *f, sonde_error *err)
 		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
 	madvise(bytes, f->len, MADV_SEQUENTIAL);
 	f->bytes = bytes;
-	f->mapped = true;
+	f->bytes_are = BYTES_MAPPED;
 	return SONDE_OK;
 }
 
@@ -85,7 +86,7 @@ void trace_release_pages(const sonde_trace *t, size_t n, size_t *read)
 		return;
 	*read = 0;
 	for (size_t i = 0; i < t->files.n; i++)
-		if (t->files.items[i].mapped)
+		if (t->files.items[i].bytes_are == BYTES_MAPPED)
 			madvise(t->files.items[i].bytes, t->files.items[i].len, MADV_DONTNEED);
 }
 
@@ -97,6 +98,8 @@ static sonde_status add_file(sonde_trace *t, const char *path, sonde_error *err)
 	if (!f)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	f->path = standard_input ? NULL : arena_strdup(&t->arena, path);
+	if (!f->path && !standard_input)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(err, SONDE_E_IO, -1, "%s: %s", path, strerror(errno));
@@ -110,28 +113,48 @@ static sonde_status add_file(sonde_trace *t, const char *path, sonde_error *err)
 		return error_prefix(err, status, standard_input ? "standard input" : path);
 	for (size_t i = first_stream; i < t->streams.n; i++)
 		if (t->streams.items[i].has_info && t->streams.items[i].info.state == STREAM_OPEN &&
-		    t->streams.items[i].info.role == ROLE_PROGRAM)
-			trace_join(t, t->streams.items[i].id, t->files.items[t->files.n - 1].path);
+		    t->streams.items[i].info.role == ROLE_PROGRAM && !trace_join(t, t->streams.items[i].id))
+			return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	return SONDE_OK;
+}
+
+bool trace_find_parts(const char *path, glob_t *ret_found)
+{
+	static const char end[] = ".part.*";
+	char pattern[8200];
+	size_t n = 0;
+
+	for (; *path && n + 2 + sizeof end <= sizeof pattern; path++) {
+		if (strchr("*?[\\", *path))
+			pattern[n++] = '\\';
+		pattern[n++] = *path;
+	}
+	memcpy(pattern + n, end, sizeof end);
+	return !*path && glob(pattern, 0, NULL, ret_found) == 0;
 }
 
 /* A `sonde record` that was killed left the recordings of its programs beside its own. */
 static sonde_status add_parts(sonde_trace *t, const char *path, sonde_error *err)
 {
-	char pattern[4200];
 	glob_t found;
 	sonde_status status = SONDE_OK;
 
-	if (strpbrk(path, "*?[\\") || snprintf(pattern, sizeof pattern, "%s.part.*", path) >= (int)sizeof pattern)
+	if (!trace_find_parts(path, &found))
 		return SONDE_OK;
-	if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
-		for (size_t i = 0; i < found.gl_pathc && !status; i++) {
-			size_t len = strlen(found.gl_pathv[i]);
-			if (len < 5 || strcmp(found.gl_pathv[i] + len - 5, ".ring") != 0)
-				status = add_file(t, found.gl_pathv[i], err);
-		}
-		globfree(&found);
+	for (size_t i = 0; i < found.gl_pathc && !status; i++) {
+		size_t len = strlen(found.gl_pathv[i]);
+		sonde_error part_err;
+		if (len >= 5 && strcmp(found.gl_pathv[i] + len - 5, ".ring") == 0)
+			continue;
+		status = add_file(t, found.gl_pathv[i], &part_err);
+		/* A process that was killed before its first block leaves an empty part, which takes nothing from the
+		   rest. */
+		if (status == SONDE_E_MEMORY || status == SONDE_E_VERSION)
+			error_set(err, status, part_err.position, "%s", part_err.message);
+		else
+			status = SONDE_OK;
 	}
+	globfree(&found);
 	return status;
 }
 
@@ -231,21 +254,23 @@ static void name_threads(sonde_trace *t)
 	}
 }
 
-static bool resolve_categories(sonde_trace *t, trace_stream *s)
+static bool resolve_category(sonde_trace *t, const trace_stream *s, trace_site *site)
 {
-	for (size_t i = 0; i < s->n_sites; i++) {
-		trace_site *site = &s->sites[i];
-		uint16_t category = site->record ? site->record->category : 0;
-		if (!site->record)
-			continue;
-		const char *text = trace_category_name(category);
-		if (category >= NAME_FIRST_ID && category < s->n_sites && s->sites[category].record &&
-		    site->kind != NAME_STREAM)
-			text = trace_text(t, s->sites[category].name);
-		site->category = intern(&t->strings, text, strlen(text));
-		if (site->category == INTERN_NONE)
-			return false;
-	}
+	uint16_t category = site->record->category;
+	const trace_site *named =
+		category >= NAME_FIRST_ID && site->kind != NAME_STREAM ? trace_site_of(s, category) : NULL;
+	const char *text = named ? trace_text(t, named->name) : trace_category_name(category);
+
+	site->category = intern(&t->strings, text, strlen(text));
+	return site->category != INTERN_NONE;
+}
+
+static bool resolve_categories(sonde_trace *t, const trace_stream *s)
+{
+	for (size_t i = 0; s->site_pages && i < 256; i++)
+		for (size_t k = 0; s->site_pages[i] && k < 256; k++)
+			if (s->site_pages[i][k].record && !resolve_category(t, s, &s->site_pages[i][k]))
+				return false;
 	return true;
 }
 
@@ -354,6 +379,31 @@ sonde_status trace_finish(sonde_trace *t, sonde_error *err)
 
 /* ---- Public ------------------------------------------------------------------------------------------------------ */
 
+static sonde_status complete(sonde_trace *t, sonde_status status, sonde_trace **ret_trace, sonde_error *err)
+{
+	if (!status)
+		status = trace_finish(t, err);
+	if (status)
+		sonde_trace_free(t);
+	else
+		*ret_trace = t;
+	return status;
+}
+
+sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_trace, sonde_error *err)
+{
+	sonde_trace *t = calloc(1, sizeof *t);
+	trace_file *f = t ? VEC_ADD(&t->files) : NULL;
+
+	if (!f) {
+		sonde_trace_free(t);
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	}
+	t->diagnostics.first_damage = -1;
+	*f = (trace_file){ .bytes = (uint8_t *)bytes, .len = len, .bytes_are = BYTES_BORROWED };
+	return complete(t, trace_scan(t, 0, err), ret_trace, err);
+}
+
 sonde_status sonde_trace_open_files(const char *const *paths, size_t n_paths, sonde_trace **ret_trace, sonde_error *err)
 {
 	sonde_trace *t = calloc(1, sizeof *t);
@@ -367,14 +417,7 @@ sonde_status sonde_trace_open_files(const char *const *paths, size_t n_paths, so
 		if (!status && has_open_observer(t))
 			status = add_parts(t, paths[i], err);
 	}
-	if (!status)
-		status = trace_finish(t, err);
-	if (status) {
-		sonde_trace_free(t);
-		return status;
-	}
-	*ret_trace = t;
-	return SONDE_OK;
+	return complete(t, status, ret_trace, err);
 }
 
 sonde_status sonde_trace_open(const char *path, sonde_trace **ret_trace, sonde_error *err)
@@ -388,7 +431,9 @@ void sonde_trace_free(sonde_trace *t)
 		return;
 	for (size_t i = 0; i < t->streams.n; i++) {
 		trace_stream *s = &t->streams.items[i];
-		free(s->sites);
+		for (size_t k = 0; s->site_pages && k < 256; k++)
+			free(s->site_pages[k]);
+		free(s->site_pages);
 		free(s->segments);
 		VEC_DONE(&s->pairs);
 		VEC_DONE(&s->meta);
@@ -396,9 +441,9 @@ void sonde_trace_free(sonde_trace *t)
 	for (size_t i = 0; i < t->owned.n; i++)
 		free(t->owned.items[i]);
 	for (size_t i = 0; i < t->files.n; i++) {
-		if (t->files.items[i].mapped)
+		if (t->files.items[i].bytes_are == BYTES_MAPPED)
 			munmap(t->files.items[i].bytes, t->files.items[i].len);
-		else
+		else if (t->files.items[i].bytes_are == BYTES_OWNED)
 			free(t->files.items[i].bytes);
 	}
 	VEC_DONE(&t->streams);

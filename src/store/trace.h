@@ -11,6 +11,7 @@
 #ifndef SONDE_STORE_TRACE_H
 #define SONDE_STORE_TRACE_H
 
+#include <glob.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,18 @@ typedef struct trace_meta {
 	const char *key, *value;
 } trace_meta;
 
+/*
+ * Times of a trace, and so their differences, stay far from overflow: 73 years either way. Every time that comes from a
+ * file is bounded once, where it is read.
+ */
+#define TRACE_NS_MAX (INT64_MAX / 4)
+static inline int64_t trace_bounded_ns(int64_t ns)
+{
+	if (__builtin_expect((uint64_t)ns + TRACE_NS_MAX <= 2 * (uint64_t)TRACE_NS_MAX, 1))
+		return ns;
+	return ns < 0 ? -TRACE_NS_MAX : TRACE_NS_MAX;
+}
+
 /* Nanoseconds = ns + (ticks - from) * mul / 2^32. */
 typedef struct clock_segment {
 	uint64_t from;
@@ -46,8 +59,7 @@ typedef struct trace_stream {
 	bool live;	   /* its program still runs */
 	uint64_t n_joined; /* events that came from the ring */
 	uint32_t ring_missing;
-	trace_site *sites; /* by id */
-	size_t n_sites;
+	trace_site **site_pages; /* by the high byte of the id, then by the low one; NULL where there are none */
 	VEC(clock_pair) pairs;
 	clock_segment *segments;
 	size_t n_segments;
@@ -96,7 +108,8 @@ typedef struct trace_file {
 	const char *path;
 	uint8_t *bytes;
 	size_t len;
-	bool mapped;
+	size_t cut; /* where a block begins that the end of the file cuts off; len: nowhere */
+	enum { BYTES_OWNED, BYTES_MAPPED, BYTES_BORROWED } bytes_are;
 } trace_file;
 
 struct sonde_trace {
@@ -109,7 +122,7 @@ struct sonde_trace {
 	VEC(trace_thread) threads;
 	VEC(trace_process) processes;
 	VEC(process_sample) samples;
-	VEC(void *) owned; /* memory of joined blocks */
+	VEC(block_header *) owned; /* joined blocks */
 	trace_diagnostics diagnostics;
 	uint64_t n_blocks_of[BLOCK_MODULES + 1], bytes_of[BLOCK_MODULES + 1];
 	trace_site unnamed, refused; /* of an id that nothing explains; of names that found no room */
@@ -121,12 +134,28 @@ sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err);
 /* Adds one sound block. False when out of memory. */
 bool trace_add_block(sonde_trace *t, const block_header *header, const uint8_t *payload);
 trace_stream *trace_stream_of(sonde_trace *t, uint64_t id);
+/* Texts and times from a stranger: terminated and bounded, once. */
+void trace_sanitize_info(stream_block *info);
 
-/* For a stream that was not closed: reads its ring. When the program is gone and `path` can be written, the file is
-   made whole and the ring removed. */
-void trace_join(sonde_trace *t, uint64_t stream, const char *path);
+/* For a stream of the last file that was not closed: reads its ring. When the program is gone and the file can be
+   written, the file is made whole and the ring removed. False when out of memory. */
+bool trace_join(sonde_trace *t, uint64_t stream);
 
 sonde_status trace_finish(sonde_trace *t, sonde_error *err);
+
+/* A recording that lies in memory, which is borrowed. No other file is read, none is changed. */
+sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_trace, sonde_error *err);
+
+/* The recordings of its programs that `sonde record` keeps beside its own, path.part.*, and their rings. */
+bool trace_find_parts(const char *path, glob_t *ret_found);
+
+/* What an event's id stands for, or NULL. */
+static inline const trace_site *trace_site_of(const trace_stream *s, uint64_t id)
+{
+	const trace_site *page = s->site_pages && id <= UINT16_MAX ? s->site_pages[id >> 8] : NULL;
+
+	return page && page[id & 255].record ? &page[id & 255] : NULL;
+}
 
 /* Lets go of mapped pages after every TRACE_RESIDENT bytes read, so that reading a file of any size keeps few of its
    pages in memory. They come back from the page cache when they are touched again. *read is the caller's count. */
@@ -135,18 +164,17 @@ void trace_release_pages(const sonde_trace *t, size_t n, size_t *read);
 
 /* The tables of a stream's clock; clock_map.c */
 bool clock_map_build(trace_stream *s);
+size_t clock_map_find(const trace_stream *s, uint64_t ticks); /* the segment of a tick */
 /* *hint is the segment of the last call, 0 at first. */
 static inline int64_t clock_map_ns(const trace_stream *s, uint64_t ticks, size_t *hint)
 {
 	size_t i = *hint;
 
-	while (i + 1 < s->n_segments && ticks >= s->segments[i + 1].from)
-		i++;
-	while (i && ticks < s->segments[i].from)
-		i--;
-	*hint = i;
+	if ((i && ticks < s->segments[i].from) || (i + 1 < s->n_segments && ticks >= s->segments[i + 1].from))
+		*hint = i = clock_map_find(s, ticks);
 	const clock_segment *g = &s->segments[i];
-	return g->ns + (int64_t)((__int128)(int64_t)(ticks - g->from) * (__int128)g->mul >> 32);
+	uint64_t delta = (uint64_t)((__int128)(int64_t)(ticks - g->from) * (__int128)g->mul >> 32);
+	return trace_bounded_ns((int64_t)((uint64_t)g->ns + delta));
 }
 
 const char *trace_category_name(uint32_t fixed);

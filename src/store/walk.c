@@ -7,7 +7,11 @@
 #include "base/error.h"
 #include <sonde/record.h>
 
-enum { MAX_DEPTH = 100000 };
+enum {
+	MAX_DEPTH = 100000,
+	NEAR = 256, /* slices that are looked through at once; a search beyond is worth a table */
+	N_IDS = 65536,
+};
 
 typedef struct op_end {
 	uint64_t serial;
@@ -24,6 +28,7 @@ typedef struct walk {
 	VEC(uint32_t) ids;  /* site ids of the stack, beside it */
 	VEC(slice) pending; /* operations without their end */
 	VEC(op_end) ends;   /* ends without their operation on the same thread */
+	uint32_t *n_open;   /* slices on the stack by id; NULL until a deep one is looked for */
 	const trace_thread *thread;
 	size_t hint;
 	size_t n_read; /* bytes since pages were let go of */
@@ -33,8 +38,10 @@ typedef struct walk {
 
 static const trace_site *site_of(walk *w, uint64_t id)
 {
-	if (id < w->stream->n_sites && w->stream->sites[id].record)
-		return &w->stream->sites[id];
+	const trace_site *site = trace_site_of(w->stream, id);
+
+	if (site)
+		return site;
 	if (id == NAME_FULL_ID)
 		return &w->trace->refused;
 	w->counts.n_unknown++;
@@ -57,6 +64,8 @@ static void pop(walk *w, uint8_t flags)
 {
 	slice *s = &w->stack.items[--w->stack.n];
 
+	if (__builtin_expect(w->n_open != NULL, 0))
+		w->n_open[s->id]--;
 	if (s->serial && flags) { /* its end may come from another thread */
 		slice *place = VEC_ADD(&w->pending);
 		if (place)
@@ -106,7 +115,10 @@ static slice *push(walk *w, const trace_site *site, uint32_t id)
 	s->flags = 0;
 	s->thread = w->thread;
 	s->user = NULL;
+	s->outer = depth ? s[-1].user : NULL;
 	w->counts.n_slices++;
+	if (__builtin_expect(w->n_open != NULL, 0))
+		w->n_open[id]++;
 	return s;
 }
 
@@ -122,26 +134,51 @@ static void set_work(slice *s, const uint64_t *words)
 	memcpy(&s->bytes, &words[1], sizeof s->bytes);
 }
 
-/* Depth of the innermost open slice with this id, or SIZE_MAX. */
-static size_t find_open(const walk *w, uint32_t id)
+static size_t find_between(const walk *w, size_t from, size_t to, uint32_t id)
 {
-	for (size_t i = w->stack.n; i > 0; i--)
+	for (size_t i = to; i > from; i--)
 		if (w->stack.items[i - 1].id == id)
+			return i - 1;
+	return SIZE_MAX;
+}
+
+static bool is_open(walk *w, uint32_t id)
+{
+	if (!w->n_open) {
+		w->n_open = calloc(N_IDS, sizeof *w->n_open);
+		w->failed |= !w->n_open;
+		for (size_t i = 0; w->n_open && i < w->stack.n; i++)
+			w->n_open[w->stack.items[i].id]++;
+	}
+	return w->n_open && w->n_open[id];
+}
+
+/* Depth of the innermost open slice with this id, or SIZE_MAX. What lies above one that is found gets popped, so only
+   a long search in vain would make the walk quadratic, and is_open() spares it. */
+static size_t find_open(walk *w, uint32_t id)
+{
+	size_t near = w->stack.n > NEAR ? w->stack.n - NEAR : 0, at = find_between(w, near, w->stack.n, id);
+
+	return at == SIZE_MAX && near && is_open(w, id) ? find_between(w, 0, near, id) : at;
+}
+
+/* The innermost one that does not end by itself. Several phases lie on each other only where operations between them
+   were taken out. */
+static size_t find_innermost(const walk *w)
+{
+	for (size_t i = w->stack.n, n = 0; i > 0 && n < NEAR; i--, n++)
+		if (!ends_by_itself(&w->stack.items[i - 1]))
 			return i - 1;
 	return SIZE_MAX;
 }
 
 static void on_end(walk *w, uint32_t id)
 {
-	size_t at = SIZE_MAX;
-
-	if (id) {
-		at = find_open(w, id);
-	} else {
-		for (size_t i = w->stack.n; i > 0 && at == SIZE_MAX; i--)
-			if (!ends_by_itself(&w->stack.items[i - 1]))
-				at = i - 1;
+	if (id && w->stack.n && w->stack.items[w->stack.n - 1].id == id) { /* nearly always */
+		pop(w, 0);
+		return;
 	}
+	size_t at = id ? find_open(w, id) : find_innermost(w);
 	if (at == SIZE_MAX) {
 		w->counts.n_unmatched_ends++;
 		return;
@@ -212,14 +249,18 @@ static void take_out(walk *w, size_t i)
 
 	memmove(&w->stack.items[i], &w->stack.items[i + 1], (w->stack.n - i - 1) * sizeof s);
 	w->stack.n--;
+	if (w->n_open)
+		w->n_open[s.id]--;
 	finish_slice(w, &s, w->now_ns, 0);
 }
 
 static void on_op_end(walk *w, const event *e)
 {
 	uint64_t serial = e->n_words ? e->words[0] : 0;
+	size_t near = w->stack.n > NEAR ? w->stack.n - NEAR : 0;
 
-	for (size_t i = w->stack.n; serial && i > 0; i--) {
+	/* One that lies deeper is found when it leaves the stack, as if it had ended on another thread. */
+	for (size_t i = w->stack.n; serial && i > near; i--) {
 		if (w->stack.items[i - 1].serial != serial)
 			continue;
 		if (i == w->stack.n)
@@ -278,14 +319,21 @@ static void on_memory(walk *w, const event *e, bool is_free)
 		w->sink->memory(w->sink->context, &m);
 }
 
+/* A duration from outside. */
+static int64_t checked_duration(walk *w, int64_t ns)
+{
+	w->counts.n_clamped += ns < 0;
+	return ns < 0 ? 0 : trace_bounded_ns(ns);
+}
+
 static void on_timed_op(walk *w, const event *e)
 {
 	if (e->n_words < 3)
 		return;
 	slice s = { .site = site_of(w, e->words[0]),
 		    .thread = w->thread,
-		    .start_ns = (int64_t)e->words[1],
-		    .dur_ns = (int64_t)e->words[2],
+		    .start_ns = trace_bounded_ns((int64_t)e->words[1]),
+		    .dur_ns = checked_duration(w, (int64_t)e->words[2]),
 		    .flags = SLICE_ASYNC };
 	event none = { .ticks = e->ticks, .code = e->code };
 	w->counts.n_slices++;
@@ -316,10 +364,12 @@ static void on_device(walk *w, const event *e)
 {
 	if (e->n_words < 5)
 		return;
+	int64_t start_ns = trace_bounded_ns((int64_t)e->words[3]), end_ns = trace_bounded_ns((int64_t)e->words[4]);
 	w->counts.n_device++;
+	end_ns = start_ns + checked_duration(w, end_ns - start_ns);
 	if (w->sink->device)
-		w->sink->device(w->sink->context, site_of(w, e->words[2]), (uint32_t)e->words[0], e->words[1],
-				(int64_t)e->words[3], (int64_t)e->words[4]);
+		w->sink->device(w->sink->context, site_of(w, e->words[2]), (uint32_t)e->words[0], e->words[1], start_ns,
+				end_ns);
 }
 
 static void on_special(walk *w, const event *e, uint32_t id)
@@ -428,6 +478,7 @@ sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts
 	VEC_DONE(&w->stack);
 	VEC_DONE(&w->pending);
 	VEC_DONE(&w->ends);
+	free(w->n_open);
 	free(w);
 	return failed ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
 }

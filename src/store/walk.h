@@ -5,7 +5,8 @@
  * that does was left by longjmp or lost its end, and is marked. What is open when the thread's events end is closed
  * there and marked. An operation of sonde_op_begin counts as nested as long as it is the innermost thing open on its
  * thread; when its end comes from another thread, sink->end is called after all threads. Time never runs backwards
- * within a thread: a stamp before its predecessor's is set to that one's time.
+ * within a thread: a stamp before its predecessor's is set to that one's time. Nor does a duration that was measured
+ * elsewhere: below 0 it is 0.
  */
 #ifndef SONDE_STORE_WALK_H
 #define SONDE_STORE_WALK_H
@@ -31,7 +32,8 @@ typedef struct slice {
 	uint32_t id;	     /* of the site in its stream; 0: an operation */
 	uint8_t flags;
 	const trace_thread *thread;
-	void *user; /* the sink's own, from begin to end */
+	void *user;  /* the sink's own, from begin to end */
+	void *outer; /* `user` of the slice around it; NULL at depth 0 */
 } slice;
 
 typedef struct walk_memory {

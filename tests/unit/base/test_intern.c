@@ -1,0 +1,105 @@
+/* Strings to numbers and back. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "base/intern.h"
+
+static void numbers_count_from_0_and_equal_texts_share_one(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t len;
+		uint32_t number;
+	} cases[] = {
+		{ "forward", 7, 0 },  { "backward", 8, 1 }, { "forward", 7, 0 },  { "", 0, 2 },	    { "for", 3, 3 },
+		{ "forwards", 3, 3 }, { "\0", 1, 4 },	    { "\0\0", 2, 5 },	  { "a\0b", 3, 6 }, { "a", 1, 7 },
+		{ "a\0b", 3, 6 },     { "", 0, 2 },	    { "backward", 8, 1 },
+	};
+	intern_table t = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_int_equal(intern(&t, cases[i].text, cases[i].len), cases[i].number);
+	assert_int_equal(t.n, 8);
+	assert_string_equal(intern_text(&t, 3), "for");
+	intern_done(&t);
+}
+
+static void texts_are_copies(void **state)
+{
+	char text[] = "matmul";
+	intern_table t = { 0 };
+
+	(void)state;
+	uint32_t number = intern(&t, text, 6);
+	text[0] = 'X';
+	assert_string_equal(intern_text(&t, number), "matmul");
+	assert_int_not_equal(intern(&t, text, 6), number);
+	intern_done(&t);
+}
+
+static void a_number_without_a_text_reads_as_a_question_mark(void **state)
+{
+	intern_table t = { 0 };
+
+	(void)state;
+	assert_string_equal(intern_text(&t, 0), "?");
+	intern(&t, "a", 1);
+	assert_string_equal(intern_text(&t, 1), "?");
+	assert_string_equal(intern_text(&t, INTERN_NONE), "?");
+	intern_done(&t);
+}
+
+static void a_hundred_thousand_names_keep_their_numbers(void **state)
+{
+	enum { N = 100000 };
+	intern_table t = { 0 };
+	char text[64];
+
+	(void)state;
+	for (int round = 0; round < 2; round++)
+		for (uint32_t i = 0; i < N; i++) {
+			int len = snprintf(text, sizeof text, "model.layers.%u.attention.%.*s", i, (int)(i % 9),
+					   "12345678");
+			assert_int_equal(intern(&t, text, (size_t)len), i);
+		}
+	for (uint32_t i = 0; i < N; i += 997) {
+		snprintf(text, sizeof text, "model.layers.%u.attention.%.*s", i, (int)(i % 9), "12345678");
+		assert_string_equal(intern_text(&t, i), text);
+	}
+	assert_int_equal(t.n, N);
+	intern_done(&t);
+}
+
+/* Nobody can prepare names that collide. */
+static void every_table_hashes_differently(void **state)
+{
+	intern_table a = { 0 }, b = { 0 };
+
+	(void)state;
+	intern(&a, "forward", 7);
+	intern(&b, "forward", 7);
+	assert_true(a.seed != b.seed);
+	assert_true(a.entries[0].hash != b.entries[0].hash);
+	intern_done(&a);
+	intern_done(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_count_from_0_and_equal_texts_share_one),
+		cmocka_unit_test(texts_are_copies),
+		cmocka_unit_test(a_number_without_a_text_reads_as_a_question_mark),
+		cmocka_unit_test(a_hundred_thousand_names_keep_their_numbers),
+		cmocka_unit_test(every_table_hashes_differently),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
