@@ -19,6 +19,7 @@ typedef struct analysis {
 /* Parts that several of them show; shared.c */
 void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p); /* headline and single values */
 void result_add_memory(sonde_result *r, const profile *p);
+void result_add_memory_curves(sonde_result *r, const profile *p);
 void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts);
 void result_add_counters(sonde_result *r, const profile *p);
 const char *trace_title(const sonde_trace *trace); /* the file's name without its directory */

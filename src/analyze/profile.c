@@ -388,6 +388,7 @@ sonde_status profile_new(const sonde_trace *trace, const profile_options *option
 		.end = on_end,
 		.counter = on_counter,
 		.memory = profile_add_memory,
+		.snapshot = profile_add_snapshot,
 		.device = on_device,
 		.meta = on_meta,
 	};
@@ -428,6 +429,7 @@ void profile_free(profile *p)
 	VEC_DONE(&p->steps);
 	VEC_DONE(&p->phases);
 	VEC_DONE(&p->memory);
+	VEC_DONE(&p->snapshots);
 	VEC_DONE(&p->counters);
 	VEC_DONE(&p->meta);
 	VEC_DONE(&p->open_steps);

@@ -57,6 +57,11 @@ typedef struct profile_memory {
 	bool point_set[PROFILE_POINTS];
 } profile_memory;
 
+typedef struct profile_snapshot {
+	const char *device;
+	walk_snapshot what;
+} profile_snapshot;
+
 typedef struct profile_counter {
 	uint32_t name;
 	uint64_t n;
@@ -77,6 +82,7 @@ typedef struct profile {
 	VEC(profile_phase) phases;
 	stats step_stats;
 	VEC(profile_memory *) memory;
+	VEC(profile_snapshot) snapshots;
 	VEC(profile_counter) counters;
 	const char **thread_names; /* by thread of the trace; may be "" */
 	const char *process_name;  /* NULL: not given */
@@ -105,6 +111,7 @@ void profile_free(profile *p);
 bool profile_in_window(const profile *p, int64_t ns);
 /* A walk_sink's `memory`; context is the profile. */
 void profile_add_memory(void *context, const walk_memory *e);
+void profile_add_snapshot(void *context, const walk_snapshot *s);
 
 /* Memory over time as equal intervals; returns how many were written. Times count from the start. */
 size_t profile_timeline(const profile *p, const profile_memory *m, int64_t *ret_ns, uint64_t *ret_peak, size_t n);

@@ -72,6 +72,17 @@ void profile_add_memory(void *context, const walk_memory *e)
 	add_point(p, m, e->time_ns, e->current_bytes);
 }
 
+void profile_add_snapshot(void *context, const walk_snapshot *s)
+{
+	profile *p = context;
+	const profile_memory *m = profile_in_window(p, s->time_ns) ? memory_of(p, s->device) : NULL;
+	profile_snapshot *place = m ? VEC_ADD(&p->snapshots) : NULL;
+
+	if (place)
+		*place = (profile_snapshot){ m->device, *s };
+	p->failed |= m && !place;
+}
+
 size_t profile_timeline(const profile *p, const profile_memory *m, int64_t *ret_ns, uint64_t *ret_peak, size_t n)
 {
 	uint64_t level = 0;

@@ -345,6 +345,7 @@ sonde_status report_run_profile(profile *p, const sonde_analyze_options *o, sond
 	add_steps(r, p);
 	note_slowest(r, p);
 	result_add_memory(r, p);
+	result_add_memory_curves(r, p);
 	result_add_counters(r, p);
 	result_add_losses(r, p->trace, &p->counts);
 	return SONDE_OK;

@@ -108,6 +108,50 @@ void result_add_memory(sonde_result *r, const profile *p)
 		t->n_shown = 0;
 }
 
+static const column timeline_columns[] = {
+	{ "device", "device", CELL_STRING, 0, false },
+	{ "time_ns", "from", CELL_NS, 0, false },
+	{ "peak_bytes", "peak", CELL_BYTES, 0, false },
+};
+static const column snapshot_columns[] = {
+	{ "device", "snapshot of", CELL_STRING, 0, false },  { "time_ns", "at", CELL_NS, 0, false },
+	{ "current_bytes", "in use", CELL_BYTES, 0, false }, { "peak_bytes", "peak so far", CELL_BYTES, 0, false },
+	{ "n_live", "blocks", CELL_COUNT, 0, false },
+};
+
+/* For programs: the curve of each device, and the snapshots that were taken. */
+void result_add_memory_curves(sonde_result *r, const profile *p)
+{
+	int64_t times[PROFILE_POINTS];
+	uint64_t peaks[PROFILE_POINTS];
+
+	table *t = p->memory.n ? result_table(r, "memory_timeline", NULL, timeline_columns, 3) : NULL;
+	for (size_t i = 0; i < p->memory.n; i++) {
+		size_t n = profile_timeline(p, p->memory.items[i], times, peaks, PROFILE_POINTS);
+		const char *device = result_string(r, p->memory.items[i]->device);
+		for (size_t k = 0; k < n; k++) {
+			cell *c = table_row(r, t, 0);
+			c[0] = cell_string(device);
+			c[1] = cell_ns(times[k]);
+			c[2] = cell_bytes(peaks[k]);
+		}
+	}
+	if (t)
+		t->n_shown = 0;
+	t = p->snapshots.n ? result_table(r, "memory_snapshots", NULL, snapshot_columns, 5) : NULL;
+	for (size_t i = 0; i < p->snapshots.n; i++) {
+		const profile_snapshot *s = &p->snapshots.items[i];
+		cell *c = table_row(r, t, 0);
+		c[0] = cell_string(result_string(r, s->device));
+		c[1] = cell_ns(s->what.time_ns - p->start_ns);
+		c[2] = cell_bytes(s->what.current_bytes);
+		c[3] = cell_bytes(s->what.peak_bytes);
+		c[4] = cell_count(s->what.n_live);
+	}
+	if (t && t->n_rows > 10)
+		t->n_shown = 10;
+}
+
 static const column counter_columns[] = {
 	{ "name", "counter", CELL_STRING, 0, false }, { "n_values", "values", CELL_COUNT, 0, false },
 	{ "first", "first", CELL_NUMBER, 0, false },  { "last", "last", CELL_NUMBER, 0, false },
@@ -232,10 +276,10 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 	result_add(r, "truncated_bytes", cell_bytes(d->truncated_bytes));
 	result_add(r, "first_damage_byte", d->first_damage < 0 ? cell_unknown() : cell_integer(d->first_damage));
 	add_state(r, trace);
-	if (n_lost)
-		result_note_add(r, "lost", "events: %s", sentence(r, lost, N_LOST));
-	if (n_repaired)
-		result_note_add(r, "repaired", "%s", sentence(r, repaired, N_REPAIRED));
+	if (n_lost || n_repaired)
+		result_note_add(r, n_lost ? "lost" : "repaired", "%s%s%s%s", n_lost ? "events: " : "",
+				sentence(r, lost, N_LOST), n_lost && n_repaired ? "; repaired: " : "",
+				sentence(r, repaired, N_REPAIRED));
 	if (d->first_damage >= 0)
 		result_note_add(r, "damaged",
 				"from byte %" PRId64 " on: %" PRIu64 " bytes in %" PRIu64 " blocks skipped",

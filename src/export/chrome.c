@@ -27,12 +27,22 @@ typedef struct device_slice {
 	uint32_t lane;
 } device_slice;
 
+/* sonde_op_metadata. */
+typedef struct op_note {
+	const char *key, *value;
+	uint32_t next; /* + 1 */
+} op_note;
+
 typedef struct chrome {
 	const sonde_trace *trace;
 	json_writer json;
 	const trace_thread *thread;
 	uint32_t pid;
 	VEC(device_slice) slices;
+	intern_table serials;	   /* of operations with notes */
+	VEC(uint32_t) first_notes; /* by number in serials: note + 1 */
+	VEC(op_note) notes;
+	arena arena;
 	bool failed;
 } chrome;
 
@@ -154,6 +164,8 @@ static void on_named(void *context, const trace_thread *thread, const char *name
 
 /* ---- Events ------------------------------------------------------------------------------------------------------ */
 
+static void put_notes(chrome *c, uint64_t serial);
+
 static bool timed_elsewhere(const slice *s)
 {
 	return s->flags & SLICE_ASYNC && !s->serial;
@@ -193,9 +205,11 @@ static void on_end(void *context, slice *s)
 	if (s->flags & SLICE_ASYNC)
 		put_id(c, s->serial);
 	put_category(c, s->site);
-	if (why) {
+	if (why || (s->serial && c->notes.n)) {
 		json_key(&c->json, "args"), json_begin_object(&c->json);
-		json_key(&c->json, "sonde"), json_string(&c->json, why);
+		if (why)
+			json_key(&c->json, "sonde"), json_string(&c->json, why);
+		put_notes(c, s->serial);
 		json_end_object(&c->json);
 	}
 	json_end_object(&c->json);
@@ -236,6 +250,59 @@ static void on_memory(void *context, const walk_memory *m)
 		 trace_device_name(c->trace, &c->trace->streams.items[c->thread->stream], m->device, buffer,
 				   sizeof buffer));
 	put_counter(c, name, m->time_ns, (double)m->current_bytes);
+}
+
+static void on_snapshot(void *context, const walk_snapshot *m)
+{
+	chrome *c = context;
+	json_writer *w = &c->json;
+	char buffer[32];
+
+	begin_event(c, "i", "memory snapshot", m->time_ns, c->pid, c->thread->tid);
+	json_key(w, "s"), json_string(w, "p");
+	json_key(w, "args"), json_begin_object(w);
+	json_key(w, "device"), json_string(w, trace_device_name(c->trace, &c->trace->streams.items[c->thread->stream],
+								m->device, buffer, sizeof buffer));
+	json_key(w, "current_bytes"), json_u64(w, m->current_bytes);
+	json_key(w, "peak_bytes"), json_u64(w, m->peak_bytes);
+	json_key(w, "n_live"), json_u64(w, m->n_live);
+	json_end_object(w);
+	json_end_object(w);
+}
+
+/* Notes on an operation wait for its end, which may come from another thread. */
+static void on_op_meta(void *context, const walk_op_meta *m)
+{
+	chrome *c = context;
+	uint32_t number = intern(&c->serials, (const char *)&m->serial, sizeof m->serial);
+	bool is_new = number == c->first_notes.n;
+	uint32_t *first = number == INTERN_NONE ? NULL
+			  : is_new		? VEC_ADD(&c->first_notes)
+						: &c->first_notes.items[number];
+	op_note *note = first ? VEC_ADD(&c->notes) : NULL;
+
+	if (note)
+		*note = (op_note){ .key = arena_strndup(&c->arena, m->key, m->key_len),
+				   .value = arena_strndup(&c->arena, m->value, m->value_len),
+				   .next = is_new ? 0 : *first };
+	if (!note || !note->key || !note->value)
+		c->failed = true;
+	else
+		*first = (uint32_t)c->notes.n;
+}
+
+static void put_notes(chrome *c, uint64_t serial)
+{
+	uint32_t number =
+		c->notes.n && serial ? intern(&c->serials, (const char *)&serial, sizeof serial) : INTERN_NONE;
+
+	if (number < c->first_notes.n)
+		for (uint32_t i = c->first_notes.items[number]; i && !c->failed; i = c->notes.items[i - 1].next) {
+			json_key(&c->json, c->notes.items[i - 1].key);
+			json_string(&c->json, c->notes.items[i - 1].value);
+		}
+	else if (number != INTERN_NONE && number == c->first_notes.n)
+		c->failed |= !VEC_ADD(&c->first_notes); /* just made by looking: keep the two in step */
 }
 
 static void put_flow(chrome *c, const char *name, int64_t ns, uint32_t pid, uint32_t tid, uint64_t id, bool begins)
@@ -392,6 +459,8 @@ static sonde_status chrome_run(const sonde_trace *trace, FILE *out, sonde_error 
 		.counter = on_counter,
 		.flow = on_flow,
 		.memory = on_memory,
+		.snapshot = on_snapshot,
+		.op_meta = on_op_meta,
 		.launch = on_launch,
 		.device = on_device,
 	};
@@ -411,6 +480,10 @@ static sonde_status chrome_run(const sonde_trace *trace, FILE *out, sonde_error 
 	if (!status && (!json_ok(&c.json) || fflush(out) != 0))
 		status = error_set(err, SONDE_E_IO, -1, "cannot write the export");
 	VEC_DONE(&c.slices);
+	VEC_DONE(&c.first_notes);
+	VEC_DONE(&c.notes);
+	intern_done(&c.serials);
+	arena_done(&c.arena);
 	return status;
 }
 

@@ -351,6 +351,25 @@ static void on_meta(walk *w, const event *e)
 		w->sink->meta(w->sink->context, key, key_len, value, value_len);
 }
 
+static void on_op_meta(walk *w, const event *e)
+{
+	walk_op_meta m = { .serial = e->n_words ? e->words[0] : 0 };
+	size_t pos = 1;
+
+	if (w->sink->op_meta && event_text(e, &pos, &m.key, &m.key_len) && event_text(e, &pos, &m.value, &m.value_len))
+		w->sink->op_meta(w->sink->context, &m);
+}
+
+static void on_snapshot(walk *w, const event *e)
+{
+	if (e->n_words < 4)
+		return;
+	walk_snapshot s = { (uint32_t)e->words[0], w->now_ns, e->words[1], e->words[2], e->words[3] };
+	w->counts.n_memory++;
+	if (w->sink->snapshot)
+		w->sink->snapshot(w->sink->context, &s);
+}
+
 static void on_name(walk *w, const event *e, bool process)
 {
 	const char *name;
@@ -405,6 +424,12 @@ static void on_special(walk *w, const event *e, uint32_t id)
 		break;
 	case EVENT_META:
 		on_meta(w, e);
+		break;
+	case EVENT_OP_META:
+		on_op_meta(w, e);
+		break;
+	case EVENT_SNAPSHOT:
+		on_snapshot(w, e);
 		break;
 	case EVENT_THREAD_NAME:
 	case EVENT_PROCESS_NAME:

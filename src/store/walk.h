@@ -45,6 +45,20 @@ typedef struct walk_memory {
 	const slice *inside; /* innermost open slice, or NULL */
 } walk_memory;
 
+/* sonde_memory_snapshot: what the device held at that moment. */
+typedef struct walk_snapshot {
+	uint32_t device;
+	int64_t time_ns;
+	uint64_t current_bytes, peak_bytes, n_live;
+} walk_snapshot;
+
+/* sonde_op_metadata. */
+typedef struct walk_op_meta {
+	uint64_t serial;
+	const char *key, *value;
+	size_t key_len, value_len;
+} walk_op_meta;
+
 typedef struct walk_counts {
 	uint64_t n_slices, n_instants, n_counters, n_flows, n_memory, n_device;
 	uint64_t n_open, n_repaired, n_unmatched_ends, n_clamped, n_unknown, n_damaged, n_too_deep;
@@ -64,6 +78,8 @@ typedef struct walk_sink {
 	void (*launch)(void *context, const trace_site *site, int64_t time_ns, uint32_t stream, uint64_t id);
 	void (*device)(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
 		       int64_t end_ns);
+	void (*snapshot)(void *context, const walk_snapshot *s);
+	void (*op_meta)(void *context, const walk_op_meta *m);
 	void (*meta)(void *context, const char *key, size_t key_len, const char *value, size_t value_len);
 } walk_sink;
 

@@ -33,6 +33,7 @@ for example in scopes ops memory openmp cpp train; do
 	OMP_WAIT_POLICY=passive "$SONDE" record -o $example.sonde -- "$BUILD/example_$example" "${arguments[@]}" > /dev/null 2>&1
 	"$SONDE" export -o $example.json $example.sonde
 	"$SONDE" info --json $example.sonde > info.json
+	snapshots=$(grep -c '"name": *"memory snapshot"' $example.json || true)
 	launches=$(grep -c '"cat": *"launch"' $example.json || true)
 	arrows=$(grep -c '"ph": *"s"' $example.json || true)
 	node "$tool" "$bundle" $example.json \
@@ -40,7 +41,7 @@ for example in scopes ops memory openmp cpp train; do
 		"select count(*) n from stats where severity in ('error', 'data_loss') and value > 0" \
 		"select count(*) n from flow" \
 		"select count(*) n from slice where dur < 0" > answers
-	expect "$example: slices" "$(($(value n_slices) + $(value n_instants) + $(value n_device_slices) + launches))" \
+	expect "$example: slices" "$(($(value n_slices) + $(value n_instants) + $(value n_device_slices) + launches + snapshots))" \
 		"$(sed -n '1s/[^0-9]//gp' answers)"
 	expect "$example: errors of the engine" 0 "$(sed -n '2s/[^0-9]//gp' answers)"
 	expect "$example: arrows" "$arrows" "$(sed -n '3s/[^0-9]//gp' answers)"
