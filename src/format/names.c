@@ -52,8 +52,9 @@ size_t name_write(void *buffer, const name_parts *parts)
 		r->n_args++;
 	}
 	r->args_len = (uint16_t)(out - args);
-	while ((out - (char *)buffer) % 8)
+	do /* at least one: a record of a name alone is a C string */
 		*out++ = 0;
+	while ((out - (char *)buffer) % 8);
 	r->size = (uint16_t)(out - (char *)buffer);
 	return r->size;
 }

@@ -10,11 +10,13 @@
 #include <fcntl.h>
 #include <string.h>
 
-enum { SLOTS = 1 << 17, STEP = 64 << 10 };
+enum { SLOTS = 1 << 17, STEP = 64 << 10, RECENT = 1024 };
 
 static struct {
-	uint8_t bytes[RING_NAMES_BYTES]; /* touched page by page, as names come */
-	uint32_t slots[SLOTS];		 /* offset / 8 + 1 of a record */
+	uint8_t bytes[RING_NAMES_BYTES];    /* touched page by page, as names come */
+	uint32_t slots[SLOTS];		    /* offset / 8 + 1 of a record */
+	uint32_t record_of[UINT16_MAX + 1]; /* the same, by id */
+	uint64_t recent[RECENT];	    /* address of a name made at run time << 16 | id */
 	uint32_t used;
 	uint32_t n_ids;
 	uint32_t reserved; /* bytes of the ring's area that are backed by memory */
@@ -65,7 +67,7 @@ static bool same(const name_record *r, const name_key *k)
 		return false;
 	size_t file_len = k->file ? strlen(k->file) : 0;
 	return file_len >= r->file_len && (r->file_len || !file_len) &&
-	       memcmp(r->text + r->name_len, k->file ? k->file : "", r->file_len) == 0;
+	       (!file_len || memcmp(r->text + r->name_len, k->file, r->file_len) == 0);
 }
 
 /* The id, or 0. *ret_slot is where it is or belongs. */
@@ -131,6 +133,7 @@ static uint32_t add(const name_key *k, uint32_t slot, const sonde_site *site, co
 	if (!publish(names.used, used))
 		return 0;
 	names.n_ids++;
+	__atomic_store_n(&names.record_of[p.id], names.used / 8 + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&names.slots[slot], names.used / 8 + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&names.used, used, __ATOMIC_RELEASE);
 	return p.id;
@@ -166,12 +169,24 @@ static uint32_t intern(name_key *k, const sonde_site *site, const sonde_arg *arg
 	return id ? id : NAME_FULL_ID;
 }
 
+/* Programs pass the same few strings again and again: the address tells which, and the text is compared. */
 uint32_t name_intern(name_kind kind, uint32_t category, const char *name)
 {
-	name_key k = { .kind = (uint8_t)kind, .category = (uint16_t)category, .name = name ? name : "" };
+	uint64_t *recent = &names.recent[(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+	uint64_t known = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
 
+	if (known >> 16 == (uint64_t)(uintptr_t)name && name) {
+		uint32_t at = __atomic_load_n(&names.record_of[known & UINT16_MAX], __ATOMIC_ACQUIRE);
+		const name_record *r = (const name_record *)(names.bytes + (size_t)(at - 1) * 8);
+		if (r->kind == kind && r->category == category && strcmp(r->text, name) == 0)
+			return r->id;
+	}
+	name_key k = { .kind = (uint8_t)kind, .category = (uint16_t)category, .name = name ? name : "" };
 	k.len = strlen(k.name);
-	return intern(&k, NULL, NULL, 0);
+	uint32_t id = intern(&k, NULL, NULL, 0);
+	if (id != NAME_FULL_ID && (uintptr_t)name >> 48 == 0)
+		__atomic_store_n(recent, (uint64_t)(uintptr_t)name << 16 | id, __ATOMIC_RELEASE);
+	return id;
 }
 
 uint32_t sonde_site_register_(sonde_site *site, sonde_category category, const sonde_arg *args, size_t n_args)
