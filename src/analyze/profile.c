@@ -334,8 +334,8 @@ static sonde_status find_windows(profile *p, sonde_error *err)
 	if (p->options.use_steps) {
 		sonde_status status = trace_walk(p->trace, &sink, &counts, err);
 		p->windows = f.windows.items;
-		if (status)
-			return status;
+		if (status || p->failed)
+			return status; /* the caller looks at `failed` */
 		if (!f.windows.n)
 			return error_set(err, SONDE_E_USAGE, -1, "the recording has no steps %lld..%lld",
 					 (long long)p->options.first_step, (long long)p->options.last_step);
@@ -400,7 +400,7 @@ sonde_status profile_new(const sonde_trace *trace, const profile_options *option
 	p->start_ns = trace->start_ns;
 	p->end_ns = trace->end_ns;
 	sonde_status status = prepare(p) ? find_windows(p, err) : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	if (!status)
+	if (!status && !p->failed)
 		status = trace_walk(trace, &sink, &p->counts, err);
 	if (!status && p->failed)
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");

@@ -64,8 +64,8 @@ static void payload_double(payload *p, double value)
 	memcpy(p->next++, &value, sizeof value);
 }
 
-/* The last 1 to 7 bytes of a text as a word, in at most two loads. */
-static uint64_t tail_word(const char *text, size_t len)
+/* A text of 1 to 7 bytes as a word, in at most two loads. */
+static uint64_t short_text(const char *text, size_t len)
 {
 	uint32_t low, high;
 	uint16_t half, other;
@@ -85,11 +85,21 @@ static uint64_t tail_word(const char *text, size_t len)
 /* Word by word: texts are short, and a call to memcpy would cost more than the rest of the event. */
 static void payload_text(payload *p, const char *text, size_t len)
 {
+	const char *end = text + len;
+	uint64_t last;
+
 	*p->next++ = len;
-	for (; len >= 8; len -= 8, text += 8)
+	if (len < 8) {
+		if (len)
+			*p->next++ = short_text(text, len);
+		return;
+	}
+	for (; end - text >= 8; text += 8)
 		memcpy(p->next++, text, 8);
-	if (len)
-		*p->next++ = tail_word(text, len);
+	if (text < end) {
+		memcpy(&last, end - 8, 8);
+		*p->next++ = last >> 8 * (8 - (end - text));
+	}
 }
 
 static void payload_end(payload *p, uint32_t code)

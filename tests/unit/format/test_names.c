@@ -64,8 +64,11 @@ static void a_name_may_be_all_there_is(void **state)
 	assert_int_equal(size, 32);
 	const name_record *r = name_read(buffer, size);
 	assert_int_equal(r->file_len + r->function_len + r->n_args + r->args_len, 0);
-	assert_int_equal(name_write(buffer, &(name_parts){ .id = 32 }), 24);
-	assert_non_null(name_read(buffer, 24));
+	assert_string_equal(r->text, "a");
+	assert_int_equal(name_write(buffer, &(name_parts){ .id = 32 }), 32);
+	assert_non_null(name_read(buffer, 32));
+	name_write(buffer, &(name_parts){ .id = 32, .name = "8 bytes.", .name_len = 8 });
+	assert_string_equal(r->text, "8 bytes."); /* terminated even where nothing needed padding */
 }
 
 static void long_texts_are_cut_between_characters(void **state)
