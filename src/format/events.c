@@ -1,6 +1,8 @@
 #include "format/events.h"
 
-static uint8_t *put_event(event_context *c, uint8_t *out, uint64_t ticks, uint32_t code, bool payload)
+/* Inlined, so that the context lives in registers: the writer must keep up with the program. */
+static inline __attribute__((always_inline)) uint8_t *put_event(event_context *c, uint8_t *out, uint64_t ticks,
+								uint32_t code, bool payload)
 {
 	int64_t delta = (int64_t)(ticks - c->ticks);
 
