@@ -15,24 +15,22 @@ enum { DEFAULT_TOP = 20 };
 
 /* The order of the CSV, which scripts rely on. */
 static const column name_columns[] = {
-	{ "name", "name", CELL_STRING, 0, false },  { "category", "category", CELL_STRING, 8, false },
-	{ "calls", "calls", CELL_COUNT, 0, false }, { "total_ns", "total", CELL_NS, 0, false },
-	{ "self_ns", "self", CELL_NS, 0, false },   { "avg_ns", "avg", CELL_NS, 1, false },
-	{ "min_ns", "min", CELL_NS, 7, false },	    { "max_ns", "max", CELL_NS, 3, false },
-	{ "std_ns", "std", CELL_NS, 6, false },	    { "percent", "%", CELL_PERCENT, 0, true },
-	{ "p50_ns", "p50", CELL_NS, 4, false },	    { "p95_ns", "p95", CELL_NS, 2, false },
+	{ "name", "name", CELL_STRING, 0, false },
+	{ "category", "category", CELL_STRING, 8, false },
+	{ "calls", "calls", CELL_COUNT, 0, false },
+	{ "total_ns", "total", CELL_NS, 0, false },
+	{ "self_ns", "self", CELL_NS, 0, false },
+	{ "avg_ns", "avg", CELL_NS, 1, false },
+	{ "min_ns", "min", CELL_NS, 7, false },
+	{ "max_ns", "max", CELL_NS, 3, false },
+	{ "std_ns", "std", CELL_NS, 6, false },
+	{ "percent", "%", CELL_PERCENT, 0, true },
+	{ "p50_ns", "p50", CELL_NS, 4, false },
+	{ "p95_ns", "p95", CELL_NS, 2, false },
 	{ "p99_ns", "p99", CELL_NS, 5, false },
+	{ "thread", "thread", CELL_STRING, 0, false }, /* with --threads only */
 };
-static const column thread_columns[] = {
-	{ "name", "name", CELL_STRING, 0, false },  { "category", "category", CELL_STRING, 8, false },
-	{ "calls", "calls", CELL_COUNT, 0, false }, { "total_ns", "total", CELL_NS, 0, false },
-	{ "self_ns", "self", CELL_NS, 0, false },   { "avg_ns", "avg", CELL_NS, 1, false },
-	{ "min_ns", "min", CELL_NS, 7, false },	    { "max_ns", "max", CELL_NS, 3, false },
-	{ "std_ns", "std", CELL_NS, 6, false },	    { "percent", "%", CELL_PERCENT, 0, true },
-	{ "p50_ns", "p50", CELL_NS, 4, false },	    { "p95_ns", "p95", CELL_NS, 2, false },
-	{ "p99_ns", "p99", CELL_NS, 5, false },	    { "thread", "thread", CELL_STRING, 0, false },
-};
-enum { N_COLUMNS = sizeof name_columns / sizeof name_columns[0] };
+enum { N_COLUMNS = sizeof name_columns / sizeof name_columns[0] - 1 };
 enum { COLUMN_NAME, COLUMN_CATEGORY, COLUMN_CALLS };
 
 /* ---- Which rows, in which order ---------------------------------------------------------------------------------- */
@@ -229,8 +227,7 @@ static sonde_status add_names(sonde_result *r, profile *p, const sonde_analyze_o
 	}
 	if (n)
 		qsort_r(rows, n, sizeof *rows, compare_rows, &sort);
-	table *t = result_table(r, "names", NULL, o->threads ? thread_columns : name_columns,
-				o->threads ? N_COLUMNS + 1 : N_COLUMNS);
+	table *t = result_table(r, "names", NULL, name_columns, o->threads ? N_COLUMNS + 1 : N_COLUMNS);
 	if (o->tree) {
 		status = put_tree(r, t, p, rows, n, err);
 	} else {
