@@ -276,10 +276,18 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 	result_add(r, "truncated_bytes", cell_bytes(d->truncated_bytes));
 	result_add(r, "first_damage_byte", d->first_damage < 0 ? cell_unknown() : cell_integer(d->first_damage));
 	add_state(r, trace);
+	if (!d->n_kept && !n_lost)
+		result_note_add(
+			r, "note",
+			"no events: the program was not built with libsonde-rt, or nothing it names was reached%s",
+			trace->samples.n ? "; sonde summary shows what it used" : "");
 	if (n_lost || n_repaired)
 		result_note_add(r, n_lost ? "lost" : "repaired", "%s%s%s%s", n_lost ? "events: " : "",
 				sentence(r, lost, N_LOST), n_lost && n_repaired ? "; repaired: " : "",
 				sentence(r, repaired, N_REPAIRED));
+	if (d->truncated_bytes)
+		result_note_add(r, "damaged", "the file is cut off: its last %" PRIu64 " bytes are not a whole block",
+				d->truncated_bytes);
 	if (d->first_damage >= 0)
 		result_note_add(r, "damaged",
 				"from byte %" PRId64 " on: %" PRIu64 " bytes in %" PRIu64 " blocks skipped",
