@@ -113,7 +113,8 @@ bool profile_in_window(const profile *p, int64_t ns);
 void profile_add_memory(void *context, const walk_memory *e);
 void profile_add_snapshot(void *context, const walk_snapshot *s);
 
-/* Memory over time as equal intervals; returns how many were written. Times count from the start. */
+/* Memory over time as n equal intervals, at most PROFILE_POINTS; returns how many were written. Times count from the
+   start. */
 size_t profile_timeline(const profile *p, const profile_memory *m, int64_t *ret_ns, uint64_t *ret_peak, size_t n);
 
 #endif

@@ -89,11 +89,15 @@ size_t profile_timeline(const profile *p, const profile_memory *m, int64_t *ret_
 
 	if (n > PROFILE_POINTS)
 		n = PROFILE_POINTS;
-	for (size_t i = 0; i < n; i++) {
-		ret_ns[i] = (int64_t)((__int128)(p->end_ns - p->start_ns) * (int64_t)i / PROFILE_POINTS);
-		ret_peak[i] = m->point_set[i] && m->point_peak[i] > level ? m->point_peak[i] : level;
-		if (m->point_set[i])
-			level = m->point_last[i];
+	for (size_t i = 0, k = 0; i < n; i++) {
+		ret_ns[i] = (int64_t)((__int128)(p->end_ns - p->start_ns) * (int64_t)i / (int64_t)n);
+		ret_peak[i] = level;
+		for (; k < (i + 1) * PROFILE_POINTS / n; k++) {
+			if (!m->point_set[k])
+				continue;
+			ret_peak[i] = m->point_peak[k] > ret_peak[i] ? m->point_peak[k] : ret_peak[i];
+			level = m->point_last[k];
+		}
 	}
 	return n;
 }

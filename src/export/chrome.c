@@ -85,6 +85,12 @@ static void put_id(chrome *c, uint64_t id)
 	json_key(&c->json, "id"), json_string(&c->json, text);
 }
 
+/* Every process counts its operations and launches from 1. */
+static uint64_t own_id(uint32_t stream, uint64_t id)
+{
+	return (uint64_t)stream << 48 ^ id;
+}
+
 static void put_arg(void *context, const walk_arg *arg)
 {
 	json_writer *w = &((chrome *)context)->json;
@@ -141,6 +147,14 @@ static void put_label(chrome *c, const char *what, uint32_t pid, uint32_t tid, c
 	json_end_object(w);
 }
 
+static void forget_notes(chrome *c)
+{
+	VEC_DONE(&c->first_notes);
+	VEC_DONE(&c->notes);
+	intern_done(&c->serials);
+	arena_done(&c->arena);
+}
+
 static void on_thread(void *context, const trace_thread *thread)
 {
 	chrome *c = context;
@@ -149,8 +163,10 @@ static void on_thread(void *context, const trace_thread *thread)
 
 	c->thread = thread;
 	c->pid = info->pid;
-	if (first)
+	if (first) {
+		forget_notes(c); /* serials are those of a process */
 		put_label(c, "process_name", c->pid, 0, info->program, strlen(info->program));
+	}
 	if (*thread->name)
 		put_label(c, "thread_name", c->pid, thread->tid, thread->name, strlen(thread->name));
 }
@@ -183,7 +199,7 @@ static void on_begin(void *context, slice *s, const event *e)
 	} else {
 		begin_event(c, s->flags & SLICE_ASYNC ? "b" : "B", name, s->start_ns, c->pid, s->thread->tid);
 		if (s->flags & SLICE_ASYNC)
-			put_id(c, s->serial);
+			put_id(c, own_id(s->thread->stream, s->serial));
 	}
 	put_category(c, s->site);
 	put_args(c, s, e);
@@ -203,7 +219,7 @@ static void on_end(void *context, slice *s)
 	begin_event(c, s->flags & SLICE_ASYNC ? "e" : "E", trace_text(c->trace, s->site->name), s->start_ns + s->dur_ns,
 		    pid, s->thread->tid);
 	if (s->flags & SLICE_ASYNC)
-		put_id(c, s->serial);
+		put_id(c, own_id(s->thread->stream, s->serial));
 	put_category(c, s->site);
 	if (why || (s->serial && c->notes.n)) {
 		json_key(&c->json, "args"), json_begin_object(&c->json);
@@ -296,12 +312,13 @@ static void put_notes(chrome *c, uint64_t serial)
 	uint32_t number =
 		c->notes.n && serial ? intern(&c->serials, (const char *)&serial, sizeof serial) : INTERN_NONE;
 
-	if (number < c->first_notes.n)
+	if (number < c->first_notes.n) {
 		for (uint32_t i = c->first_notes.items[number]; i && !c->failed; i = c->notes.items[i - 1].next) {
 			json_key(&c->json, c->notes.items[i - 1].key);
 			json_string(&c->json, c->notes.items[i - 1].value);
 		}
-	else if (number != INTERN_NONE && number == c->first_notes.n)
+		c->first_notes.items[number] = 0; /* said once, however many ends a stranger wrote */
+	} else if (number != INTERN_NONE && number == c->first_notes.n)
 		c->failed |= !VEC_ADD(&c->first_notes); /* just made by looking: keep the two in step */
 }
 
@@ -334,7 +351,7 @@ static void on_launch(void *context, const trace_site *site, int64_t ns, uint32_
 	put_time(c, "dur", 1);
 	json_key(&c->json, "cat"), json_string(&c->json, "launch");
 	json_end_object(&c->json);
-	put_flow(c, "launch", ns, c->pid, c->thread->tid, id, true);
+	put_flow(c, "launch", ns, c->pid, c->thread->tid, own_id(c->thread->stream, id), true);
 }
 
 static void on_device(void *context, const trace_site *site, uint32_t queue, uint64_t launch, int64_t start_ns,
@@ -419,7 +436,7 @@ static void put_devices(chrome *c)
 		put_category(c, s->site);
 		json_end_object(&c->json);
 		if (s->launch)
-			put_flow(c, "launch", s->start_ns, pid, tid, s->launch, false);
+			put_flow(c, "launch", s->start_ns, pid, tid, own_id(s->stream, s->launch), false);
 		last = s;
 	}
 }
@@ -479,11 +496,8 @@ static sonde_status chrome_run(const sonde_trace *trace, FILE *out, sonde_error 
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (!status && (!json_ok(&c.json) || fflush(out) != 0))
 		status = error_set(err, SONDE_E_IO, -1, "cannot write the export");
+	forget_notes(&c);
 	VEC_DONE(&c.slices);
-	VEC_DONE(&c.first_notes);
-	VEC_DONE(&c.notes);
-	intern_done(&c.serials);
-	arena_done(&c.arena);
 	return status;
 }
 

@@ -60,8 +60,10 @@ static void write_block(sonde_recorder *r, block_kind kind, const void *payload,
 	off_t before = lseek(r->fd, 0, SEEK_CUR);
 	block_header *block = malloc(sizeof *block + block_padded(len));
 
-	if (!block)
+	if (!block) {
+		r->info.n_lost_io++;
 		return;
+	}
 	memcpy(block + 1, payload, len);
 	size_t size = block_seal(block, kind, r->stream, len, 0);
 	if (!write_all(r, block, size)) {
@@ -214,8 +216,10 @@ void sonde_recorder_sample(sonde_recorder *r, const sonde_process_sample *sample
 {
 	process_sample *copy = n ? calloc(n, sizeof *copy) : NULL;
 
-	if (!copy)
+	if (!copy) {
+		r->info.n_lost_io += n != 0;
 		return;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const sonde_process_sample *s = &samples[i];
 		copy[i] = (process_sample){

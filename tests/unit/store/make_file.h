@@ -24,7 +24,7 @@ enum { MAKE_THREADS = 8, END = EVENT_END, MAKE_STREAM = 4711 };
 
 typedef struct maker {
 	uint8_t *bytes;
-	size_t len;
+	size_t len, capacity;
 	uint64_t stream;
 	stream_block info; /* of the last make_stream() */
 	uint64_t n_events;
@@ -40,8 +40,11 @@ typedef struct made_event {
 
 static inline void make_bytes(maker *m, const void *bytes, size_t len)
 {
-	m->bytes = realloc(m->bytes, m->len + len + 1);
-	assert_non_null(m->bytes);
+	if (m->len + len > m->capacity) {
+		m->capacity = 2 * (m->len + len);
+		m->bytes = realloc(m->bytes, m->capacity);
+		assert_non_null(m->bytes);
+	}
 	memcpy(m->bytes + m->len, bytes, len);
 	m->len += len;
 }

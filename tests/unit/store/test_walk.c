@@ -467,7 +467,7 @@ static void an_operation_deep_in_the_stack_still_gets_its_end(void **state)
 	walk_counts counts;
 	s = (seen){ .trace = t };
 	assert_int_equal(trace_walk(t, &sink, &counts, NULL), SONDE_OK);
-	assert_string_equal(s.text, "-op@1+99/0~");
+	assert_string_equal(s.text, "-op@1+99/198~");
 	assert_int_equal(counts.n_slices, DEPTH + 1);
 	assert_int_equal(counts.n_open + counts.n_repaired + counts.n_unmatched_ends, 0);
 	sonde_trace_free(t);
