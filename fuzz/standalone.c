@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MAX_CUT_BYTES = 64 * 1024 }; /* larger files are run whole only: the cuts take quadratic time */
+enum { MAX_CUT_BYTES = 4 * 1024 }; /* larger files are run whole only: the cuts take quadratic time */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
