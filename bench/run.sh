@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# All benchmarks, one after the other; prints Markdown. `make bench` builds and then runs this.
+#
+#   bench/run.sh [--long]     --long: also 200 M scopes in one go
+#
+# BUILD is where the programs are (build/release). The figures are in build/bench/ afterwards: *.json, of peers *.tsv.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+. bench/lib.sh
+export LC_ALL=C
+build=${BUILD:-build/release}
+kept=build/bench
+long=()
+[ "${1-}" != --long ] || long=(--long)
+
+if [ ! -x "$build/bench_record" ]; then
+	say "nothing is built in $build; try: make bench"
+	exit 1
+fi
+mkdir -p "$kept"
+rm -f "$kept"/*.json "$kept"/*.tsv
+work=$(mktemp -d "$kept/work.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+failed=0
+
+load=$(cut -d ' ' -f 1 /proc/loadavg)
+if awk -v now="$load" 'BEGIN { exit !(now > 0.5) }'; then
+	say "the load is $load: the minimum over batches survives that, figures over a longer time do not"
+fi
+
+run() { # run <name> <program> <arguments...>: the table of the program in $work/<name>.md
+	say "$1 ..."
+	"$build/$2" --json "$kept/$1.json" --output "$work/$1.sonde" "${@:3}" > "$work/$1.md" || {
+		say "$2 failed"
+		failed=1
+	}
+}
+
+peer() { # peer <name>: its figures in $kept/<name>.tsv
+	say "$1 ..."
+	if "bench/peers/$1.sh" "$build" "$work" > "$work/$1.tsv"; then
+		mv "$work/$1.tsv" "$kept/$1.tsv"
+	else
+		say "goes on without $1"
+	fi
+}
+
+run record bench_record
+run sustained bench_sustained "${long[@]}"
+peer lttng
+peer uftrace
+run reader bench_reader --sonde "$build/sonde"
+
+figures "$kept/record.json" "$kept/sustained.json" > "$kept/sonde.tsv"
+machine=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+compiler=$(sed -n 's/^CMAKE_C_COMPILER:[^=]*=//p' "$build/CMakeCache.txt" 2> /dev/null)
+echo "Measured on: $(nproc) CPUs, ${machine:-unknown}, $(uname -s) $(uname -r | cut -d . -f 1-2), $("${compiler:-cc}" --version | head -n 1 | sed 's/ (.*)//')"
+echo
+echo "### One call, side by side"
+echo
+tools=("$kept/sonde.tsv")
+titles=Sonde
+if [ -e "$kept/lttng.tsv" ]; then
+	tools+=("$kept/lttng.tsv")
+	titles+=";LTTng-UST $(lttng --version | grep -o -E '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)"
+fi
+if [ -e "$kept/uftrace.tsv" ]; then
+	tools+=("$kept/uftrace.tsv")
+	titles+=";uftrace $(uftrace --version | grep -o -E '[0-9]+\.[0-9.]+' | head -n 1)"
+fi
+awk -v titles="$titles" -f bench/side_by_side.awk "${tools[@]}"
+for name in sustained reader; do
+	echo
+	[ "$name" = sustained ] && echo "### For a while" || echo "### Reading"
+	echo
+	cat "$work/$name.md"
+done
+missed=$(cat "$kept"/*.json | grep -c '"pass": false')
+say "goals missed: $missed; $SECONDS s"
+exit $failed
