@@ -93,16 +93,18 @@ void result_add_memory(sonde_result *r, const profile *p)
 		cell *c = table_row(r, t, 0);
 		c[0] = cell_string(result_string(r, m->device));
 		c[1] = cell_bytes(m->peak_bytes);
+		int64_t peak_at = m->peak_bytes ? m->peak_ns - p->start_ns : 0;
 		if (m->peak_bytes)
-			c[2] = cell_ns(m->peak_ns - p->start_ns);
+			c[2] = cell_ns(peak_at);
 		c[3] = cell_string(result_string(r, inside));
 		c[4] = cell_bytes(m->current_bytes);
 		c[5] = cell_count(m->n_allocs);
 		c[6] = cell_count(m->n_frees);
 		c[7] = cell_bytes(m->allocated_bytes);
 		c[8] = cell_count(m->n_unknown_frees);
-		result_note_add(r, "memory", "%s peak %s at %s%s%s", m->device, format_bytes(bytes, m->peak_bytes),
-				format_ns(at, m->peak_ns - p->start_ns), inside ? " in " : "", inside ? inside : "");
+		result_note_add(r, "memory", "%s peak %s%s%s%s%s", m->device, format_bytes(bytes, m->peak_bytes),
+				m->peak_bytes ? " at " : "", m->peak_bytes ? format_ns(at, peak_at) : "",
+				inside ? " in " : "", inside ? inside : "");
 	}
 	if (t)
 		t->n_shown = 0;

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Tells the runtime, which comes with libsonde, that this program is not to be recorded. */
+extern const char sonde_command_;
+__attribute__((visibility("default"))) const char sonde_command_ = 1;
+
 static const command *const commands[] = {
 #define COMMAND(name) &name##_command,
 #define ALIAS(alias, name)

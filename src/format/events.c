@@ -44,6 +44,10 @@ events_encoded events_encode(const uint64_t *words, size_t n, uint64_t base_tick
 			break;
 		uint32_t code = (uint32_t)word & (EVENT_END | EVENT_ID_MASK);
 		uint64_t ticks = event_ticks(word, c.ticks);
+		if (__builtin_expect(!code, 0)) { /* no event has it: on disk it means a step of the clock */
+			e.damaged = true;
+			break;
+		}
 		if (!(word & EVENT_PAYLOAD)) {
 			out = put_event(&c, out, ticks, code, false);
 			i++;
@@ -152,6 +156,8 @@ bool events_next(event_reader *r, event *ret_event)
 			code = EVENT_END | (uint32_t)c->stack[(c->depth - 1) % EVENT_LOCAL_STACK];
 		} else if (token == TOKEN_SAME) {
 			code = c->follows[event_slot(c->last)];
+			if (!code)
+				return damaged(r);
 		} else if (!get_code(r, &code)) {
 			return damaged(r);
 		} else if (!code) {

@@ -40,6 +40,16 @@ typedef struct ring_chunk {
 _Static_assert(sizeof(ring_chunk) == RING_CHUNK_BYTES, "in the ring");
 enum { CHUNK_WORDS = (RING_CHUNK_BYTES - 64) / 8 };
 
+/*
+ * The writer is giving up what a chunk holds and counts it as lost. Both happen with the store to the chunk's
+ * `flushed`: as long as it is `flushed` the counter is `before`, whatever the header says, afterwards it is `after`.
+ */
+typedef struct ring_loss {
+	uint32_t chunk;	  /* its number + 1; 0: nothing of that kind goes on */
+	uint32_t counter; /* its offset in stream_block */
+	uint64_t flushed, before, after;
+} ring_loss;
+
 typedef struct ring_header {
 	uint64_t magic;
 	uint64_t stream;   /* of the recording that runs, 0: none */
@@ -49,6 +59,7 @@ typedef struct ring_header {
 	uint32_t reserved;
 	clock_pair first, last; /* for a recording that was killed before its first BLOCK_CLOCK */
 	stream_block info;	/* as it stands; counters are updated by atomic additions */
+	ring_loss loss;
 } ring_header;
 _Static_assert(sizeof(ring_header) <= RING_HEADER_BYTES, "in the ring");
 

@@ -14,7 +14,11 @@ enum { VARINT_MAX = 9 };
 /* Writes at out, which has room for VARINT_MAX bytes, and returns the end. */
 static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
 {
-	unsigned n = (70u - (unsigned)__builtin_clzll(value | 1)) / 7;
+	/* Nearly all are short, and without -mlzcnt counting zeros is bsr, which is microcode on AMD. */
+	unsigned n = 1u + (value >= 1u << 7) + (value >= 1u << 14);
+
+	if (__builtin_expect(value >= 1u << 21, 0))
+		n = (70u - (unsigned)__builtin_clzll(value)) / 7;
 
 	if (__builtin_expect(n > 8, 0)) {
 		out[0] = 0;

@@ -74,6 +74,7 @@ void memory_reset(void)
 		device_sum *d = &devices[i];
 		lock_take(&d->lock);
 		d->timeline.step_ns = 0;
+		d->timeline.n = 0;
 		lock_release(&d->lock);
 		__atomic_store_n(&d->current, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&d->peak, 0, __ATOMIC_RELAXED);

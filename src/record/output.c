@@ -199,11 +199,14 @@ bool output_write(const void *bytes, size_t len, uint64_t n_events)
 		return true;
 	}
 	rt.ring->info.io_errno = errno;
-	count_lost(&rt.ring->info.n_lost_io, n_events);
 	if (is_ours(rt.file_fd) && ftruncate(rt.file_fd, (off_t)rt.file_bytes) != 0)
 		rt.ring->info.io_errno = errno;
-	output_stream_info(STREAM_OPEN); /* its space is there: the count of what was lost always finds room */
 	return false;
+}
+
+void output_note_losses(void)
+{
+	output_stream_info(STREAM_OPEN); /* its space is there: the count of what was lost always finds room */
 }
 
 bool output_block(block_kind kind, const void *payload, size_t len)

@@ -449,13 +449,34 @@ ring_chunk *ring_next_sealed(void)
 	return chunk;
 }
 
+void ring_lose(ring_chunk *chunk, uint64_t *counter, uint64_t n_events)
+{
+	ring_loss *loss = &rt.ring->loss;
+
+	if (!n_events)
+		return;
+	loss->counter = (uint32_t)((char *)counter - (char *)&rt.ring->info);
+	loss->flushed = chunk->flushed;
+	loss->before = *counter;
+	loss->after = *counter + n_events;
+	__atomic_store_n(&loss->chunk, chunk_index(chunk) + 1, __ATOMIC_RELEASE);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(counter, loss->after, __ATOMIC_RELEASE);
+}
+
+void ring_set_flushed(ring_chunk *chunk, uint64_t n_words)
+{
+	__atomic_store_n(&chunk->flushed, n_words, __ATOMIC_RELEASE);
+	__atomic_store_n(&rt.ring->loss.chunk, 0, __ATOMIC_RELEASE);
+}
+
 void ring_release(ring_chunk *chunk)
 {
 	size_t used = chunk->n_words;
 	bool was_active = __atomic_load_n(&chunk->state, __ATOMIC_RELAXED) == CHUNK_ACTIVE;
 
 	/* In this order: what a crash leaves behind is never read twice nor read as events when half cleared. */
-	__atomic_store_n(&chunk->flushed, used, __ATOMIC_RELEASE);
+	ring_set_flushed(chunk, used);
 	__atomic_store_n(&chunk->state, CHUNK_FREE, __ATOMIC_RELEASE);
 	memset(chunk->words, 0, used * sizeof(uint64_t));
 	lock_take(&rt.chunks_lock);

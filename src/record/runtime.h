@@ -145,8 +145,10 @@ void ring_begin_session(void);
 uint64_t *ring_take(size_t n_words); /* room for a whole event in this thread's chunk; NULL: counted as lost */
 void ring_thread_exit(void *unused);
 void ring_forget(void);
-void ring_release(ring_chunk *chunk); /* writer: the chunk's words are in the file */
-ring_chunk *ring_next_sealed(void);   /* writer: oldest first; NULL */
+void ring_release(ring_chunk *chunk);					 /* writer: the chunk's words are in the file */
+void ring_lose(ring_chunk *chunk, uint64_t *counter, uint64_t n_events); /* writer: or will never be; before that */
+void ring_set_flushed(ring_chunk *chunk, uint64_t n_words);
+ring_chunk *ring_next_sealed(void); /* writer: oldest first; NULL */
 ring_chunk *ring_chunk_at(uint32_t index);
 uint32_t ring_n_chunks(void);
 bool ring_is_short(uint32_t n);		      /* all chunks are in use but fewer than n */
@@ -167,7 +169,8 @@ void info_store(const stream_block *from);
 
 /* output.c; all but output_open and output_forget_in_child are the writer's */
 sonde_status output_open(const char *path, sonde_error *err);
-bool output_write(const void *bytes, size_t len, uint64_t n_events); /* false: n_events are counted as lost */
+bool output_write(const void *bytes, size_t len, uint64_t n_events); /* false: the caller counts them as lost */
+void output_note_losses(void);					     /* after that */
 bool output_block(block_kind kind, const void *payload, size_t len); /* false: try again later */
 void output_stream_info(stream_state state);			     /* the header, in place */
 void output_close(void);

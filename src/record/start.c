@@ -371,13 +371,17 @@ static bool is_second_copy(void)
 	return first && dladdr(first, &theirs) && dladdr((void *)&rt, &ours) && theirs.dli_fbase != ours.dli_fbase;
 }
 
+/* The sonde command has it: a command that reads recordings must not begin one, least of all in the file that it is to
+   read, because SONDE_ENABLED and SONDE_OUTPUT are still set in the shell. */
+extern const char sonde_command_ __attribute__((weak));
+
 __attribute__((constructor(200))) static void begin_process(void)
 {
 	static record_options options;
 	static bool begun; /* dlopen while the process ends runs the constructors of what was finished already again */
 	sonde_error err;
 
-	if (begun || is_second_copy())
+	if (begun || &sonde_command_ || is_second_copy())
 		return;
 	begun = true;
 	config_from_environment(&options);

@@ -45,6 +45,7 @@ static struct {
 	size_t n_bytes;
 	uint64_t n_events;
 	ring_chunk *sealed[BATCH_CHUNKS]; /* released when the batch is written */
+	uint64_t sealed_events[BATCH_CHUNKS];
 	size_t n_sealed;
 	ring_chunk *held[HELD_CHUNKS]; /* oldest first */
 	size_t n_held;
@@ -63,15 +64,24 @@ static void write_names(void)
 		w.names_written = end;
 }
 
-static void write_batch(void)
+/* False when it could not be written; those of its events that are in sealed chunks are counted as lost. */
+static bool write_batch(void)
 {
+	bool ok = true;
+
 	if (w.n_bytes) {
 		write_names(); /* after encoding: every name that the batch uses was published before its event */
-		output_write(w.buffer, w.n_bytes, w.n_events);
+		ok = output_write(w.buffer, w.n_bytes, w.n_events);
 	}
-	for (size_t i = 0; i < w.n_sealed; i++)
+	for (size_t i = 0; i < w.n_sealed; i++) {
+		if (!ok)
+			ring_lose(w.sealed[i], &rt.ring->info.n_lost_io, w.sealed_events[i]);
 		ring_release(w.sealed[i]);
+	}
+	if (!ok)
+		output_note_losses();
 	w.n_bytes = w.n_events = w.n_sealed = 0;
+	return ok;
 }
 
 /* Adds what the chunk holds from its flushed word on to the batch. Returns the number of words. */
@@ -146,6 +156,7 @@ static void add_sealed(ring_chunk *chunk, bool patient)
 		return;
 	}
 	count_lost(&rt.ring->info.n_lost_signal, events_count_stray(chunk->words + end, chunk->n_words - end, ticks));
+	w.sealed_events[w.n_sealed] = w.n_events - n_events;
 	w.sealed[w.n_sealed++] = chunk;
 	if (w.n_sealed == BATCH_CHUNKS || w.n_bytes > BATCH_BYTES)
 		write_batch();
@@ -184,7 +195,7 @@ static bool discard_oldest(void)
 			hold(chunk);
 			continue;
 		}
-		count_lost(&rt.ring->info.n_lost_overwritten, n_events);
+		ring_lose(chunk, &rt.ring->info.n_lost_overwritten, n_events);
 		ring_release(chunk);
 	}
 	return any;
@@ -245,9 +256,13 @@ static void flush_chunk(ring_chunk *chunk)
 		write_thread_name(chunk);
 	uint32_t n = add_chunk(chunk, CHUNK_WORDS, &ticks);
 	if (n) {
-		write_batch();
+		uint64_t n_events = w.n_events;
+		if (!write_batch()) {
+			ring_lose(chunk, &rt.ring->info.n_lost_io, n_events);
+			output_note_losses();
+		}
 		chunk->base_ticks = ticks;
-		__atomic_store_n(&chunk->flushed, chunk->flushed + n, __ATOMIC_RELEASE);
+		ring_set_flushed(chunk, chunk->flushed + n);
 	} else if ((int64_t)(now - chunk->base_ticks) > INT64_C(1) << 44) {
 		chunk->base_ticks = now - (UINT64_C(1) << 40); /* idle for long: keep near what comes next */
 	}

@@ -120,8 +120,13 @@ static void discard(join *j)
 
 static void keep(join *j, block_header *b, block_kind kind, size_t length, uint32_t n_events)
 {
+	sonde_trace *t = j->trace;
+	size_t n = t->blocks.n;
+
 	block_seal(b, kind, j->stream, length, n_events);
-	j->failed |= !trace_add_block(j->trace, b, (const uint8_t *)(b + 1));
+	j->failed |= !trace_add_block(t, b, (const uint8_t *)(b + 1));
+	if (t->blocks.n > n)
+		t->blocks.items[n].joined = true;
 }
 
 static void join_bytes(join *j, block_kind kind, const void *bytes, size_t length)
@@ -215,6 +220,20 @@ static uint32_t count_chunks(const join *j)
 	return j->ring->n_chunks < room ? j->ring->n_chunks : (uint32_t)room;
 }
 
+/* The loss that was being counted: see ring.h. */
+static void settle_loss(const join *j, const ring_chunk *chunks, stream_block *info)
+{
+	ring_loss loss = j->ring->loss;
+
+	if (!loss.chunk || loss.chunk > count_chunks(j))
+		return;
+	uint64_t value = chunks[loss.chunk - 1].flushed == loss.flushed ? loss.before : loss.after;
+	if (loss.counter == offsetof(stream_block, n_lost_io))
+		info->n_lost_io = value;
+	else if (loss.counter == offsetof(stream_block, n_lost_overwritten))
+		info->n_lost_overwritten = value;
+}
+
 static void read_ring(join *j)
 {
 	const char *base = (const char *)j->ring;
@@ -222,11 +241,13 @@ static void read_ring(join *j)
 	stream_block info = j->ring->info;
 	uint32_t names_bytes = __atomic_load_n(&j->ring->names_bytes, __ATOMIC_ACQUIRE);
 
+	const ring_chunk *chunks = (const ring_chunk *)(base + RING_HEADER_BYTES + RING_NAMES_BYTES);
+	if (!s->live)
+		settle_loss(j, chunks, &info);
 	trace_sanitize_info(&info);
 	if (names_bytes <= RING_NAMES_BYTES)
 		join_bytes(j, BLOCK_NAMES, base + RING_HEADER_BYTES, names_bytes);
 	join_clock(j, &info);
-	const ring_chunk *chunks = (const ring_chunk *)(base + RING_HEADER_BYTES + RING_NAMES_BYTES);
 	for (uint32_t i = 0, n = count_chunks(j); i < n && !j->failed; i++)
 		s->n_joined += join_chunk(j, &chunks[i]);
 	info.state = s->info.state;

@@ -283,7 +283,7 @@ sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err)
 	sonde_status status = SONDE_OK;
 
 	s.file.cut = s.budget = s.file.len;
-	for (size_t at = 0; at < s.file.len && !status;) {
+	for (size_t at = s.file.from; at < s.file.len && !status;) {
 		if (s.file.len - at < sizeof(block_header)) {
 			t->diagnostics.truncated_bytes += s.file.len - at;
 			s.file.cut = at;
@@ -298,5 +298,5 @@ sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err)
 		at += BLOCK_ALIGN;
 	}
 	t->files.items[file].cut = s.file.cut;
-	return status || s.n_blocks ? status : refuse(&s.file, err);
+	return status || s.n_blocks || s.file.from ? status : refuse(&s.file, err);
 }

@@ -90,6 +90,26 @@ void trace_release_pages(const sonde_trace *t, size_t n, size_t *read)
 			madvise(t->files.items[i].bytes, t->files.items[i].len, MADV_DONTNEED);
 }
 
+/* A program that runs moved events from its ring to its file between our looks at the two: what the file has grown by
+   since the first look is there now. What both have is dropped later. */
+static sonde_status scan_again(sonde_trace *t, const char *path, sonde_error *err)
+{
+	const trace_file before = t->files.items[t->files.n - 1];
+	trace_file *f = VEC_ADD(&t->files);
+	int fd = f ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+
+	if (!f)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	f->path = before.path;
+	if (fd < 0)
+		return SONDE_OK; /* removed meanwhile: the first look counts */
+	sonde_status status = load(fd, f, err);
+	close(fd);
+	f->from = before.cut < f->len ? before.cut : f->len;
+	t->diagnostics.truncated_bytes -= before.len - before.cut; /* a block that was being written */
+	return status ? status : trace_scan(t, t->files.n - 1, err);
+}
+
 static sonde_status add_file(sonde_trace *t, const char *path, sonde_error *err)
 {
 	bool standard_input = strcmp(path, "-") == 0;
@@ -111,11 +131,17 @@ static sonde_status add_file(sonde_trace *t, const char *path, sonde_error *err)
 		status = trace_scan(t, t->files.n - 1, err);
 	if (status)
 		return error_prefix(err, status, standard_input ? "standard input" : path);
-	for (size_t i = first_stream; i < t->streams.n; i++)
-		if (t->streams.items[i].has_info && t->streams.items[i].info.state == STREAM_OPEN &&
-		    t->streams.items[i].info.role == ROLE_PROGRAM && !trace_join(t, t->streams.items[i].id))
+	size_t n_streams = t->streams.n;
+	bool live = false;
+	for (size_t i = first_stream; i < n_streams; i++) {
+		const trace_stream *s = &t->streams.items[i];
+		if (!s->has_info || s->info.state != STREAM_OPEN || s->info.role != ROLE_PROGRAM)
+			continue;
+		if (!trace_join(t, s->id))
 			return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	return SONDE_OK;
+		live |= t->streams.items[i].live;
+	}
+	return live && !standard_input ? scan_again(t, path, err) : SONDE_OK;
 }
 
 bool trace_find_parts(const char *path, glob_t *ret_found)
@@ -183,21 +209,44 @@ static int compare_blocks(const void *a, const void *b)
 
 /* Removes blocks whose words another one has: the file and the ring both had them when the program was killed. The
    writer flushes whole events, so a block either repeats what is there or begins where it ends. */
-static void drop_repeated(sonde_trace *t)
+static bool count_events(trace_block *b, uint64_t n_words)
+{
+	event_reader *r = malloc(sizeof *r);
+	uint64_t seen = 0;
+	event e;
+
+	if (!r)
+		return false;
+	events_open(r, b->bytes, b->len, b->head.base_ticks);
+	for (b->skip = 0; seen < n_words && events_next(r, &e); b->skip++)
+		seen += e.n_words ? 2 + (uint64_t)e.n_words : 1;
+	free(r);
+	b->n_events -= b->skip < b->n_events ? b->skip : b->n_events;
+	return true;
+}
+
+static bool drop_repeated(sonde_trace *t)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->blocks.n; i++) {
-		const trace_block *b = &t->blocks.items[i], *last = kept ? &t->blocks.items[kept - 1] : NULL;
+		trace_block *b = &t->blocks.items[i], *last = kept ? &t->blocks.items[kept - 1] : NULL;
 		bool same = last && last->stream == b->stream && last->head.thread == b->head.thread;
-		if (same && b->head.first_word + b->head.n_words <= last->head.first_word + last->head.n_words) {
-			trace_stream *s = &t->streams.items[b->stream];
+		uint64_t have = same ? last->head.first_word + last->head.n_words : 0;
+		trace_stream *s = &t->streams.items[b->stream];
+		/* While a program runs, its thread may fill one chunk and begin the next between our looks at the two:
+		   what comes after a gap is later than what we saw. */
+		bool too_late = same && b->joined && s->live && b->head.first_word > have;
+		if (too_late || (same && b->head.first_word + b->head.n_words <= have)) {
 			s->n_joined -= s->n_joined < b->n_events ? s->n_joined : b->n_events;
 			continue;
 		}
+		if (same && b->head.first_word < have && !count_events(b, have - b->head.first_word))
+			return false;
 		t->blocks.items[kept++] = *b;
 	}
 	t->blocks.n = kept;
+	return true;
 }
 
 static bool make_threads(sonde_trace *t)
@@ -360,10 +409,10 @@ sonde_status trace_finish(sonde_trace *t, sonde_error *err)
 {
 	if (t->blocks.n)
 		qsort(t->blocks.items, t->blocks.n, sizeof t->blocks.items[0], compare_blocks);
-	drop_repeated(t);
+	bool ok = drop_repeated(t);
 	t->unnamed = special_site(t, "(unnamed)");
 	t->refused = special_site(t, "(too many names)");
-	bool ok = make_threads(t) && t->unnamed.name != INTERN_NONE && t->refused.name != INTERN_NONE;
+	ok = ok && make_threads(t) && t->unnamed.name != INTERN_NONE && t->refused.name != INTERN_NONE;
 	for (size_t i = 0; ok && i < t->streams.n; i++) {
 		trace_stream *s = &t->streams.items[i];
 		ok = clock_map_build(s) && resolve_categories(t, s);

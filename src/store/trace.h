@@ -73,6 +73,8 @@ typedef struct trace_stream {
 typedef struct trace_block {
 	uint32_t stream; /* index */
 	uint32_t n_events;
+	uint32_t skip; /* so many of its events are in the block before */
+	bool joined;   /* from the ring */
 	events_head head;
 	const uint8_t *bytes; /* behind the head, encoded */
 	size_t len;
@@ -108,7 +110,8 @@ typedef struct trace_file {
 	const char *path;
 	uint8_t *bytes;
 	size_t len;
-	size_t cut; /* where a block begins that the end of the file cuts off; len: nowhere */
+	size_t from; /* where the scan begins */
+	size_t cut;  /* where a block begins that the end of the file cuts off; len: nowhere */
 	enum { BYTES_OWNED, BYTES_MAPPED, BYTES_BORROWED } bytes_are;
 } trace_file;
 

@@ -473,6 +473,8 @@ static void walk_thread(walk *w, const trace_thread *thread)
 	for (size_t i = 0; i < thread->n_blocks && !w->failed; i++) {
 		const trace_block *b = &blocks[i];
 		events_open(&w->reader, b->bytes, b->len, b->head.base_ticks);
+		for (uint32_t k = 0; k < b->skip && events_next(&w->reader, &e); k++)
+			;
 		while (events_next(&w->reader, &e))
 			on_event(w, &e);
 		w->counts.n_damaged += w->reader.damaged;

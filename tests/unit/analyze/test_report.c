@@ -245,6 +245,25 @@ static void steps_phases_memory_and_counters_have_their_tables(void **state)
 	make_done(&m);
 }
 
+/* Only blocks that were there before: no peak, and so no time of one. */
+static void memory_without_a_peak_has_no_time_of_it(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_start(&m);
+	MAKE_EVENTS(&m, 1, { 410, EVENT_FREE, 4, { 0, 1, UINT64_MAX, 0 } });
+	sonde_trace *t = make_trace(&m);
+	sonde_result *r = report_of(t, (sonde_analyze_options){ 0 });
+	assert_string_equal(table_text(r, "memory"), "cpu,0,-,-,0,0,1,0,1");
+	for (const result_note *note = r->notes; note; note = note->next)
+		if (strcmp(note->label, "memory") == 0)
+			assert_string_equal(note->text, "cpu peak 0 B");
+	sonde_result_free(r);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void what_cannot_be_done_is_said(void **state)
 {
 	static const struct {
@@ -349,6 +368,7 @@ int main(void)
 		cmocka_unit_test(threads_have_a_column_with_their_name),
 		cmocka_unit_test(steps_can_be_chosen),
 		cmocka_unit_test(steps_phases_memory_and_counters_have_their_tables),
+		cmocka_unit_test(memory_without_a_peak_has_no_time_of_it),
 		cmocka_unit_test(what_cannot_be_done_is_said),
 		cmocka_unit_test(an_empty_recording_has_an_empty_report),
 		cmocka_unit_test(a_recording_without_time_has_no_percents),

@@ -262,6 +262,22 @@ static void a_payload_that_does_not_fit_is_damage_and_what_came_before_is_kept(v
 	assert_true(events_encode(last, 1, 0, bytes).damaged);
 }
 
+/* On disk the code 0 is a step of the clock, so no event may have it. */
+static void a_word_without_a_code_is_damage(void **state)
+{
+	static const uint64_t flags[] = { 0, EVENT_PAYLOAD };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		uint64_t words[] = { UINT64_C(10) << EVENT_TICK_SHIFT | 40, UINT64_C(11) << EVENT_TICK_SHIFT | flags[i],
+				     0, UINT64_C(12) << EVENT_TICK_SHIFT | 41 };
+		uint8_t bytes[4 * EVENT_BYTES_PER_WORD + VARINT_MAX];
+		events_encoded e = events_encode(words, 4, 0, bytes);
+		assert_int_equal(e.n_events, 1);
+		assert_true(e.damaged);
+	}
+}
+
 /* Counts the events of bytes that lie at the end of their own block. */
 static size_t count_events(const uint8_t *bytes, size_t len, uint64_t base_ticks, const sequence *same_as)
 {
@@ -372,6 +388,7 @@ int main(void)
 		cmocka_unit_test(ticks_are_those_nearest_to_the_neighbour),
 		cmocka_unit_test(encoding_stops_at_what_is_not_written_yet),
 		cmocka_unit_test(a_payload_that_does_not_fit_is_damage_and_what_came_before_is_kept),
+		cmocka_unit_test(a_word_without_a_code_is_damage),
 		cmocka_unit_test(what_is_cut_off_keeps_its_whole_events),
 		cmocka_unit_test(random_bytes_do_no_harm),
 		cmocka_unit_test(an_end_without_a_begin_in_its_block_is_damage),

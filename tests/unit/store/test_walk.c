@@ -533,7 +533,7 @@ static void make_many(maker *m, uint64_t first_word, size_t n, made_event what)
 
 	for (size_t i = 0; i < BATCH; i++)
 		events[i] = what;
-	for (; n; n -= n < BATCH ? n : BATCH, first_word += BATCH)
+	for (; n; n -= n < BATCH ? n : BATCH, first_word += BATCH * (what.n_words ? 2 + what.n_words : 1))
 		make_events_at(m, 1, first_word, events, n < BATCH ? n : BATCH);
 }
 

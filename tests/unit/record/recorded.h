@@ -1,0 +1,258 @@
+/*
+ * Records in this very process and says what came out of it, as one line of text:
+ *
+ *   record_start((sonde_config){ .memory = true });
+ *   { SONDE_SCOPE("a"); SONDE_MARK("m"); }
+ *   assert_recorded("+a *m -a");
+ *
+ *   +name -name          begin and end; arguments as +name(key=value,...)
+ *   *name                a mark; name=1.5 a counter; >name:5 and <name:5 ends of a flow
+ *   alloc0:100=100       memory of device 0; free0:100=0; snapshot0:100,100,1
+ *   launch k:1, device k:1@5..9
+ *   thread               what follows happened on another thread
+ */
+#ifndef SONDE_TESTS_RECORDED_H
+#define SONDE_TESTS_RECORDED_H
+
+#include <sonde/record.h>
+#include "store/walk.h"
+#include "unit/store/temp_dir.h"
+
+typedef struct recorded {
+	sonde_trace *trace;
+	walk_counts counts;
+	char text[65536];
+	size_t len;
+	const trace_thread *thread;
+} recorded;
+
+static inline void record_start(sonde_config config)
+{
+	sonde_error err = { .message = "" };
+
+	config.struct_size = sizeof config;
+	if (!config.output)
+		config.output = temp_path("run.sonde");
+	if (sonde_start(&config, &err))
+		fail_msg("%s", err.message);
+}
+
+static inline void rec_note(recorded *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline void rec_note(recorded *r, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	r->len += (size_t)vsnprintf(r->text + r->len, sizeof r->text - r->len, format, args);
+	va_end(args);
+	if (r->len >= sizeof r->text)
+		r->len = sizeof r->text - 1;
+}
+
+static inline const char *rec_name(const recorded *r, const trace_site *site)
+{
+	return trace_text(r->trace, site->name);
+}
+
+static inline const char *rec_gap(recorded *r)
+{
+	return r->len ? " " : "";
+}
+
+static inline void rec_thread(void *context, const trace_thread *thread)
+{
+	recorded *r = context;
+
+	if (r->thread)
+		rec_note(r, "%sthread", rec_gap(r));
+	r->thread = thread;
+}
+
+static inline void rec_arg(void *context, const walk_arg *arg)
+{
+	recorded *r = context;
+
+	rec_note(r, "%s%.*s=", r->text[r->len - 1] == '(' ? "" : ",", (int)arg->key_len, arg->key);
+	if (arg->type == SONDE_ARG_I64_)
+		rec_note(r, "%lld", (long long)arg->i64);
+	else if (arg->type == SONDE_ARG_F64_)
+		rec_note(r, "%g", arg->f64);
+	else if (arg->type == SONDE_ARG_STR_)
+		rec_note(r, "%.*s", (int)arg->text_len, arg->text);
+	else if (arg->n_dims == UINT64_MAX)
+		rec_note(r, "?");
+	else
+		for (uint64_t i = 0; i < arg->n_dims; i++)
+			rec_note(r, "%s%lld", i ? "x" : "", (long long)arg->dims[i]);
+}
+
+static inline void rec_begin(void *context, slice *s, const event *e)
+{
+	recorded *r = context;
+
+	rec_note(r, "%s+%s", rec_gap(r), rec_name(r, s->site));
+	if (s->site->kind == NAME_STEP) {
+		rec_note(r, "#%lld", (long long)s->number);
+		return;
+	}
+	size_t before = r->len;
+	rec_note(r, "(");
+	walk_args(s->site, e, rec_arg, r);
+	if (r->len == before + 1)
+		r->text[r->len = before] = 0;
+	else
+		rec_note(r, ")");
+}
+
+static inline void rec_end(void *context, slice *s)
+{
+	recorded *r = context;
+
+	rec_note(r, "%s-%s%s%s", rec_gap(r), rec_name(r, s->site), s->flags & SLICE_OPEN ? "?" : "",
+		 s->flags & SLICE_REPAIRED ? "!" : "");
+}
+
+static inline void rec_instant(void *context, const trace_site *site, int64_t time_ns)
+{
+	recorded *r = context;
+
+	(void)time_ns;
+	rec_note(r, "%s*%s", rec_gap(r), rec_name(r, site));
+}
+
+static inline void rec_counter(void *context, const trace_site *site, int64_t time_ns, double value)
+{
+	recorded *r = context;
+
+	(void)time_ns;
+	rec_note(r, "%s%s=%g", rec_gap(r), rec_name(r, site), value);
+}
+
+static inline void rec_flow(void *context, const trace_site *site, int64_t time_ns, uint64_t id, bool begins)
+{
+	recorded *r = context;
+
+	(void)time_ns;
+	rec_note(r, "%s%s%s:%llu", rec_gap(r), begins ? ">" : "<", rec_name(r, site), (unsigned long long)id);
+}
+
+static inline void rec_memory(void *context, const walk_memory *m)
+{
+	recorded *r = context;
+
+	rec_note(r, "%s%s%u:%lld=%lld", rec_gap(r), m->is_free ? "free" : "alloc", m->device, (long long)m->bytes,
+		 (long long)m->current_bytes);
+}
+
+static inline void rec_snapshot(void *context, const walk_snapshot *s)
+{
+	recorded *r = context;
+
+	rec_note(r, "%ssnapshot%u:%llu,%llu,%llu", rec_gap(r), s->device, (unsigned long long)s->current_bytes,
+		 (unsigned long long)s->peak_bytes, (unsigned long long)s->n_live);
+}
+
+static inline void rec_launch(void *context, const trace_site *site, int64_t time_ns, uint32_t stream, uint64_t id)
+{
+	recorded *r = context;
+
+	(void)time_ns, (void)stream;
+	rec_note(r, "%slaunch %s%s", rec_gap(r), rec_name(r, site), id ? "" : " without an id");
+}
+
+static inline void rec_device(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
+			      int64_t end_ns)
+{
+	recorded *r = context;
+	const trace_stream *s = &r->trace->streams.items[r->thread->stream];
+	const trace_site *queue = trace_site_of(s, stream);
+	char buffer[32];
+
+	(void)launch;
+	rec_note(r, "%sdevice %s on %s/%s@%lld..%lld", rec_gap(r), rec_name(r, site),
+		 queue ? trace_device_name(r->trace, s, queue->record->category, buffer, sizeof buffer) : "?",
+		 queue ? rec_name(r, queue) : "?", (long long)start_ns, (long long)end_ns);
+}
+
+static inline void rec_named(void *context, const trace_thread *thread, const char *name, size_t len, bool process)
+{
+	recorded *r = context;
+
+	(void)thread;
+	rec_note(r, "%s%s:%.*s", rec_gap(r), process ? "process" : "name", (int)len, name);
+}
+
+static inline void rec_meta(void *context, const char *key, size_t key_len, const char *value, size_t value_len)
+{
+	recorded *r = context;
+
+	rec_note(r, "%s%.*s:%.*s", rec_gap(r), (int)key_len, key, (int)value_len, value);
+}
+
+static inline void rec_op_meta(void *context, const walk_op_meta *m)
+{
+	recorded *r = context;
+
+	rec_note(r, "%s[%.*s:%.*s]", rec_gap(r), (int)m->key_len, m->key, (int)m->value_len, m->value);
+}
+
+static inline recorded *record_read(const char *path)
+{
+	static recorded r;
+	const walk_sink sink = {
+		.context = &r,
+		.thread = rec_thread,
+		.named = rec_named,
+		.begin = rec_begin,
+		.end = rec_end,
+		.instant = rec_instant,
+		.counter = rec_counter,
+		.flow = rec_flow,
+		.memory = rec_memory,
+		.snapshot = rec_snapshot,
+		.launch = rec_launch,
+		.device = rec_device,
+		.op_meta = rec_op_meta,
+		.meta = rec_meta,
+	};
+	sonde_error err = { .message = "" };
+
+	r.len = 0;
+	r.text[0] = 0;
+	r.thread = NULL;
+	if (sonde_trace_open(path, &r.trace, &err) || trace_walk(r.trace, &sink, &r.counts, &err))
+		fail_msg("%s", err.message);
+	return &r;
+}
+
+/* Stops and reads. record_done() comes last. */
+static inline recorded *record_stop(void)
+{
+	sonde_error err = { .message = "" };
+
+	if (sonde_stop(&err))
+		fail_msg("%s", err.message);
+	return record_read(sonde_output());
+}
+
+static inline void record_done(recorded *r)
+{
+	sonde_trace_free(r->trace);
+	r->trace = NULL;
+}
+
+/* Stops, and everything in the recording is this. Also: nothing was lost, and the file says so. */
+static inline void assert_recorded(const char *expected)
+{
+	recorded *r = record_stop();
+	const trace_diagnostics *d = &r->trace->diagnostics;
+
+	assert_string_equal(r->text, expected);
+	assert_int_equal(d->n_lost_full + d->n_lost_overwritten + d->n_lost_signal + d->n_lost_io + d->n_lost_damaged,
+			 0);
+	assert_int_equal(d->n_kept, r->trace->streams.items[0].info.n_events);
+	assert_int_equal(d->n_unclosed_streams + d->skipped_bytes + d->truncated_bytes, 0);
+	record_done(r);
+}
+
+#endif

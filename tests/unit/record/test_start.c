@@ -1,0 +1,201 @@
+/* Starting, stopping, and the file that comes of it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include "unit/record/recorded.h"
+
+static void one_recording_at_a_time(void **state)
+{
+	sonde_config config = { .struct_size = sizeof config, .output = temp_path("run.sonde") };
+	sonde_error err;
+	char expected[700];
+
+	(void)state;
+	assert_int_equal(sonde_stop(&err), SONDE_E_STATE);
+	assert_string_equal(err.message, "no recording is running");
+	assert_int_equal(sonde_start(&config, &err), SONDE_OK);
+	assert_int_equal(sonde_start(&config, &err), SONDE_E_STATE);
+	snprintf(expected, sizeof expected, "a recording is running already, into %s", sonde_output());
+	assert_string_equal(err.message, expected);
+	SONDE_MARK("a");
+	assert_recorded("*a");
+	assert_int_equal(sonde_stop(&err), SONDE_E_STATE);
+	temp_clear();
+}
+
+static void fifty_recordings_hold_their_own_events(void **state)
+{
+	char expected[64];
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		record_start((sonde_config){ .memory = true });
+		sonde_counter("session", i);
+		sonde_alloc(SONDE_CPU, &i, (size_t)i, 0);
+		snprintf(expected, sizeof expected, "session=%d alloc0:%d=%d", i, i, i);
+		assert_recorded(expected);
+	}
+	temp_clear();
+}
+
+static void the_name_of_the_file_may_have_pid_and_number(void **state)
+{
+	char pattern[300], expected[400];
+
+	(void)state;
+	snprintf(pattern, sizeof pattern, "%s", temp_path("%p-%n-100%%-%x.sonde"));
+	record_start((sonde_config){ .output = pattern });
+	unsigned number = 0;
+	const char *name = strrchr(sonde_output(), '/') + 1;
+	assert_int_equal(sscanf(name, "%*d-%u-", &number), 1);
+	snprintf(expected, sizeof expected, "%d-%u-100%%-%%x.sonde", (int)getpid(), number);
+	assert_string_equal(name, expected);
+	assert_recorded("");
+	record_start((sonde_config){ .output = pattern });
+	snprintf(expected, sizeof expected, "%d-%u-100%%-%%x.sonde", (int)getpid(), number + 1);
+	assert_string_equal(strrchr(sonde_output(), '/') + 1, expected);
+	assert_recorded("");
+	temp_clear();
+}
+
+static void without_a_name_the_program_gives_it(void **state)
+{
+	char expected[600], before[600];
+	sonde_config config = { .struct_size = sizeof config };
+
+	(void)state;
+	temp_path("");
+	assert_non_null(getcwd(before, sizeof before));
+	assert_int_equal(chdir(temp_dir), 0);
+	assert_int_equal(sonde_start(&config, NULL), SONDE_OK);
+	assert_int_equal(chdir(before), 0); /* the program may change its directory while it runs */
+	snprintf(expected, sizeof expected, "%s/%s.%d.sonde", temp_dir, program_invocation_short_name, (int)getpid());
+	assert_string_equal(sonde_output(), expected);
+	SONDE_MARK("a");
+	assert_recorded("*a");
+	temp_clear();
+}
+
+static void the_file_is_private(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	mode_t before = umask(0);
+	record_start((sonde_config){ 0 });
+	umask(before);
+	assert_int_equal(stat(sonde_output(), &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_recorded("");
+	temp_clear();
+}
+
+static void an_old_recording_is_replaced(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		record_start((sonde_config){ 0 });
+		assert_string_equal(sonde_output(), temp_path("run.sonde"));
+		SONDE_MARK("a");
+		assert_recorded("*a");
+	}
+	temp_write(temp_path("run.sonde"), "", 0); /* made by mktemp, say */
+	record_start((sonde_config){ 0 });
+	assert_recorded("");
+	temp_clear();
+}
+
+static void anything_else_is_left_alone(void **state)
+{
+	sonde_config config = { .struct_size = sizeof config };
+	char path[512], expected[700];
+	sonde_error err;
+	size_t len;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s", temp_path("thesis.txt"));
+	config.output = path;
+	temp_write(path, "my thesis", 9);
+	assert_int_equal(sonde_start(&config, &err), SONDE_E_IO);
+	snprintf(expected, sizeof expected, "%s exists and is not a recording; it is left alone", path);
+	assert_string_equal(err.message, expected);
+	char *text = (char *)temp_read(path, &len);
+	assert_string_equal(text, "my thesis");
+	free(text);
+
+	unlink(path);
+	assert_int_equal(symlink(temp_path("elsewhere"), path), 0);
+	assert_int_equal(sonde_start(&config, &err), SONDE_E_IO);
+	assert_false(temp_exists(temp_path("elsewhere")));
+
+	unlink(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(sonde_start(&config, &err), SONDE_E_IO);
+
+	config.output = "/nowhere/at/all.sonde";
+	assert_int_equal(sonde_start(&config, &err), SONDE_E_IO);
+	assert_string_equal(err.message, "cannot write /nowhere/at/all.sonde: No such file or directory");
+	assert_int_equal(sonde_stop(&err), SONDE_E_STATE);
+
+	record_start((sonde_config){ 0 }); /* and then it works */
+	SONDE_MARK("a");
+	assert_recorded("*a");
+	temp_clear();
+}
+
+static void a_recording_can_be_read_while_it_runs(void **state)
+{
+	(void)state;
+	record_start((sonde_config){ 0 });
+	SONDE_MARK("a");
+	recorded *r = record_read(sonde_output());
+	assert_string_equal(r->text, "*a");
+	assert_true(r->trace->streams.items[0].live);
+	record_done(r);
+	SONDE_MARK("b");
+	usleep(600000); /* by now the writer has flushed it */
+	r = record_read(sonde_output());
+	assert_string_equal(r->text, "*a *b");
+	record_done(r);
+	assert_recorded("*a *b");
+	temp_clear();
+}
+
+static void what_is_known_of_the_process_is_in_the_file(void **state)
+{
+	(void)state;
+	record_start((sonde_config){ .buffer = 1 << 20, .full = "drop" });
+	SONDE_MARK("a");
+	recorded *r = record_stop();
+	const stream_block *info = &r->trace->streams.items[0].info;
+	char host[64] = "";
+	gethostname(host, sizeof host - 1);
+	assert_int_equal(info->state, STREAM_CLOSED);
+	assert_int_equal(info->pid, getpid());
+	assert_string_equal(info->program, program_invocation_short_name);
+	assert_string_equal(info->host, host);
+	assert_string_equal(info->writer, SONDE_VERSION);
+	assert_string_equal(info->ring_path, ""); /* nothing to look for */
+	assert_int_equal(info->n_events, 1);
+	assert_int_equal(info->full, FULL_DROP);
+	assert_int_equal(info->io_errno, 0);
+	assert_true(info->end_ns > info->start_ns);
+	record_done(r);
+	temp_clear();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_recording_at_a_time),
+		cmocka_unit_test(fifty_recordings_hold_their_own_events),
+		cmocka_unit_test(the_name_of_the_file_may_have_pid_and_number),
+		cmocka_unit_test(without_a_name_the_program_gives_it),
+		cmocka_unit_test(the_file_is_private),
+		cmocka_unit_test(an_old_recording_is_replaced),
+		cmocka_unit_test(anything_else_is_left_alone),
+		cmocka_unit_test(a_recording_can_be_read_while_it_runs),
+		cmocka_unit_test(what_is_known_of_the_process_is_in_the_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
