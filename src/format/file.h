@@ -75,6 +75,13 @@ typedef struct stream_block {
 } stream_block;
 _Static_assert(sizeof(stream_block) == 592, "on disk");
 
+/* The first block of a stream, whole. */
+typedef struct stream_start {
+	block_header header;
+	stream_block info;
+} stream_start;
+_Static_assert(sizeof(stream_start) == 624, "on disk");
+
 typedef enum full_policy { FULL_BLOCK = 0, FULL_OVERWRITE = 1, FULL_DROP = 2 } full_policy;
 
 /* The tick lies within error_ticks of the moment of ns. */

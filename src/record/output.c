@@ -17,12 +17,6 @@
 #include "base/error.h"
 #include "base/proc.h"
 
-typedef struct stream_start {
-	block_header header;
-	stream_block info;
-} stream_start;
-_Static_assert(sizeof(stream_start) == 624, "on disk");
-
 enum { INFO_WORDS = sizeof(stream_block) / sizeof(uint64_t) };
 
 void info_load(stream_block *to)

@@ -26,6 +26,7 @@
 #include <x86intrin.h>
 #endif
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/proc.h"
 #include "format/events.h"
 #include "format/ring.h"
@@ -257,29 +258,12 @@ static void read_ring(join *j)
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-static bool write_all(int fd, const void *bytes, size_t len)
-{
-	for (const char *at = bytes; len;) {
-		ssize_t n = write(fd, at, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* Puts the joined blocks behind the last whole block of the file; what a block cut off there held, they hold. False
    when that is not possible or another reader was faster. */
 static bool append(const join *j, stream_block info)
 {
 	int fd = open(j->file->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	struct {
-		block_header header;
-		stream_block info;
-	} end = { .info = info };
+	stream_start end = { .info = info };
 
 	if (fd < 0)
 		return false;
@@ -289,13 +273,13 @@ static bool append(const join *j, stream_block info)
 		  lseek(fd, start, SEEK_SET) == start;
 	for (size_t i = 0; ok && i < j->blocks.n; i++) {
 		const block_header *b = j->blocks.items[i];
-		ok = write_all(fd, b, sizeof *b + block_padded(b->length));
+		ok = file_write_all(fd, b, sizeof *b + block_padded(b->length));
 	}
 	end.info.state = STREAM_RECOVERED;
 	end.info.n_events = 0; /* nobody counted */
 	end.info.ring_path[0] = 0;
 	block_seal(&end.header, BLOCK_STREAM, j->stream, sizeof end.info, 0);
-	ok = ok && write_all(fd, &end, sizeof end);
+	ok = ok && file_write_all(fd, &end, sizeof end);
 	if (mine && !ok && ftruncate(fd, start) != 0)
 		ok = false;
 	close(fd);

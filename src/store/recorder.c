@@ -20,14 +20,10 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/proc.h"
 #include "format/file.h"
 #include "store/trace.h"
-
-typedef struct stream_start {
-	block_header header;
-	stream_block info;
-} stream_start;
 
 struct sonde_recorder {
 	char *path;
@@ -41,17 +37,8 @@ struct sonde_recorder {
 
 static bool write_all(sonde_recorder *r, const void *bytes, size_t len)
 {
-	for (const char *at = bytes; len && !r->write_errno;) {
-		ssize_t n = write(r->fd, at, len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			r->write_errno = n < 0 ? errno : ENOSPC;
-			break;
-		}
-		at += n;
-		len -= (size_t)n;
-	}
+	if (!r->write_errno && !file_write_all(r->fd, bytes, len))
+		r->write_errno = errno;
 	return !r->write_errno;
 }
 
