@@ -116,6 +116,12 @@ want "a ring was left after a refusal" [ "$SONDE_FAULTS_SHM" = shared -o -z "$(f
 for n in 4 5 6 7 8 16; do
 	rm -f "$file"
 	command="ulimit -n $n"
+	# Some test runners leave descriptors open: then the program does not even find its libraries.
+	(
+		ulimit -n $n
+		exec "$BUILD/prog_simple" 1000
+	) > /dev/null 2>&1
+	[ $? = 3 ] || continue
 	(
 		ulimit -n $n
 		SONDE_ENABLED=1 SONDE_OUTPUT=$file exec "$BUILD/prog_simple" 1000
