@@ -55,7 +55,7 @@ static void encode(const uint8_t *data, size_t size)
 	size_t n = size / sizeof(uint64_t), at = 0;
 	uint64_t *words = malloc(n * sizeof *words + 1), base = size << 40, ticks = base;
 	uint8_t *bytes = malloc(n * EVENT_BYTES_PER_WORD + VARINT_MAX);
-	event wanted, got;
+	event wanted = { 0 }, got = { 0 };
 
 	expect(words && bytes);
 	memcpy(words, data, n * sizeof *words);

@@ -43,12 +43,9 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t len)
 	return ~crc_by_table(~crc, data, len);
 }
 
-size_t block_seal(block_header *block, block_kind kind, uint64_t stream, size_t length, uint32_t n_events)
+block_header block_describe(block_kind kind, uint64_t stream, const void *payload, size_t length, uint32_t n_events)
 {
-	uint8_t *payload = (uint8_t *)(block + 1);
-
-	memset(payload + length, 0, block_padded(length) - length);
-	*block = (block_header){
+	block_header block = {
 		.magic = FORMAT_MAGIC,
 		.kind = (uint16_t)kind,
 		.version = FORMAT_VERSION,
@@ -57,7 +54,17 @@ size_t block_seal(block_header *block, block_kind kind, uint64_t stream, size_t 
 		.stream = stream,
 		.payload_crc = crc32c(0, payload, length),
 	};
-	block->header_crc = crc32c(0, block, offsetof(block_header, header_crc));
+
+	block.header_crc = crc32c(0, &block, offsetof(block_header, header_crc));
+	return block;
+}
+
+size_t block_seal(block_header *block, block_kind kind, uint64_t stream, size_t length, uint32_t n_events)
+{
+	uint8_t *payload = (uint8_t *)(block + 1);
+
+	memset(payload + length, 0, block_padded(length) - length);
+	*block = block_describe(kind, stream, payload, length, n_events);
 	return sizeof *block + block_padded(length);
 }
 

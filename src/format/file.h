@@ -130,6 +130,9 @@ static inline size_t block_padded(size_t length)
    size of the whole block. The memory has room for the padding. */
 size_t block_seal(block_header *block, block_kind kind, uint64_t stream, size_t length, uint32_t n_events);
 
+/* The header alone, of a payload that lies elsewhere. */
+block_header block_describe(block_kind kind, uint64_t stream, const void *payload, size_t length, uint32_t n_events);
+
 /* True when the 32 bytes at `header` are a header. */
 bool block_header_ok(const block_header *header);
 

@@ -185,11 +185,10 @@ static bool write_at(const void *bytes, size_t len, uint64_t position)
 	return true;
 }
 
-bool output_write(const void *bytes, size_t len, uint64_t n_events)
+static bool written(bool ok, size_t len)
 {
-	if (write_at(bytes, len, rt.file_bytes)) {
+	if (ok) {
 		rt.file_bytes += len;
-		__atomic_fetch_add(&rt.ring->info.n_events, n_events, __ATOMIC_RELAXED);
 		return true;
 	}
 	rt.ring->info.io_errno = errno;
@@ -198,21 +197,29 @@ bool output_write(const void *bytes, size_t len, uint64_t n_events)
 	return false;
 }
 
+bool output_write(const void *bytes, size_t len, uint64_t n_events)
+{
+	if (!written(write_at(bytes, len, rt.file_bytes), len))
+		return false;
+	__atomic_fetch_add(&rt.ring->info.n_events, n_events, __ATOMIC_RELAXED);
+	return true;
+}
+
 void output_note_losses(void)
 {
 	output_stream_info(STREAM_OPEN); /* its space is there: the count of what was lost always finds room */
 }
 
+/* In pieces: the writer does without the program's allocator, whose locks a fork may find held. */
 bool output_block(block_kind kind, const void *payload, size_t len)
 {
-	block_header *block = malloc(sizeof *block + block_padded(len));
+	static const char zeros[BLOCK_ALIGN];
+	block_header header = block_describe(kind, rt.stream, payload, len, 0);
+	uint64_t at = rt.file_bytes + sizeof header;
 
-	if (!block)
-		return false;
-	memcpy(block + 1, payload, len);
-	bool ok = output_write(block, block_seal(block, kind, rt.stream, len, 0), 0);
-	free(block);
-	return ok;
+	bool ok = write_at(&header, sizeof header, rt.file_bytes) && write_at(payload, len, at) &&
+		  write_at(zeros, block_padded(len) - len, at + len);
+	return written(ok, sizeof header + block_padded(len));
 }
 
 void output_stream_info(stream_state state)

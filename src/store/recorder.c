@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,19 +84,21 @@ static bool write_start(sonde_recorder *r)
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-/* True when path may be removed: a recording that is not being written, or an empty file. */
-static bool replaceable(const char *path)
+/* NULL when path may be removed: a recording that is not being written, or an empty file. Otherwise why not. */
+static const char *objection(const char *path)
 {
 	struct stat st;
 	uint32_t magic = 0;
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	const char *why = "exists and is not a recording";
 
 	if (fd < 0)
-		return false;
-	bool ok = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		  (st.st_size == 0 || (read(fd, &magic, sizeof magic) == sizeof magic && magic == FORMAT_MAGIC));
+		return why;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    (st.st_size == 0 || (read(fd, &magic, sizeof magic) == sizeof magic && magic == FORMAT_MAGIC)))
+		why = flock(fd, LOCK_EX | LOCK_NB) == 0 ? NULL : "is being written by another recording";
 	close(fd);
-	return ok;
+	return why;
 }
 
 static int create(const char *path)
@@ -119,14 +122,15 @@ static sonde_status create_file(sonde_recorder *r, sonde_error *err)
 {
 	r->fd = create(r->path);
 	if (r->fd < 0 && errno == EEXIST) {
-		if (!replaceable(r->path))
-			return error_set(err, SONDE_E_IO, -1, "%s exists and is not a recording; it is left alone",
-					 r->path);
+		const char *why = objection(r->path);
+		if (why)
+			return error_set(err, SONDE_E_IO, -1, "%s %s; it is left alone", r->path, why);
 		unlink(r->path);
 		r->fd = create(r->path);
 	}
 	if (r->fd < 0)
 		return error_set(err, SONDE_E_IO, -1, "cannot write %s: %s", r->path, strerror(errno));
+	flock(r->fd, LOCK_EX | LOCK_NB);
 	remove_parts(r->path);
 	return SONDE_OK;
 }

@@ -22,7 +22,7 @@ family() {
 
 # ---- fork with threads that record
 
-n=$(rounds 200)
+n=$(n_forks 200)
 family fork loop "$n"
 want_code 3
 want "not one number: $out $err" [ "$out" -gt 0 ]
@@ -52,7 +52,7 @@ want_calls child 30
 
 # ---- vfork and posix_spawn
 
-n=$(rounds 1000)
+n=$(n_forks 1000)
 family fork spawn "$n"
 want_code 3
 want "not one number: $out" [ "$out" -gt 0 ]

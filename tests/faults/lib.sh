@@ -32,9 +32,13 @@ export TSAN_OPTIONS="handle_segv=0:handle_abort=0:handle_sigbus=0:die_after_fork
 limit=60
 file=run.sonde
 
-# The search for leaks looks for the threads of the parent in a child.
+# In a child the search for leaks looks for the threads of the parent. And fork takes up to a second with all the memory
+# that the sanitizers map: n_forks N is N or a few.
 forks_in_threads() {
 	export ASAN_OPTIONS="detect_leaks=0:$ASAN_OPTIONS"
+}
+n_forks() {
+	[ $sanitized = 0 ] && rounds "$@" || echo 6
 }
 
 keep() { # keep COMMAND...: runs it and keeps its code, out and err

@@ -8,7 +8,11 @@
 alone late
 want_code 3
 expected=$out
-for i in $(seq "$(rounds 10 200)"); do
+late=$(rounds 10 200)
+case ${CFLAGS-} in
+*thread*) late=0 ;; # ThreadSanitizer does not live as long as the last destructors of a thread
+esac
+for i in $(seq $late); do
 	program late
 	want_code 3
 	want_out "$expected"
@@ -23,10 +27,12 @@ for i in $(seq "$(rounds 10 200)"); do
 done
 # Prints a report, which loads libsonde, while threads still run. AddressSanitizer takes a library whose constructors run
 # again for a second one.
-ASAN_OPTIONS="detect_odr_violation=0:$ASAN_OPTIONS" SONDE_REPORT=3 program late
-want_code 3
-want_out "$expected"
-want_in "$err" "endless"
+if [ $late -gt 0 ]; then
+	ASAN_OPTIONS="detect_odr_violation=0:$ASAN_OPTIONS" SONDE_REPORT=3 program late
+	want_code 3
+	want_out "$expected"
+	want_in "$err" "endless"
+fi
 
 # ---- Libraries
 

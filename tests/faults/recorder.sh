@@ -45,13 +45,13 @@ want_sound
 
 # Processes of processes: parts of all of them
 forks_in_threads
-kill_recorder 50 fork loop "$(rounds 200)"
+kill_recorder 50 fork loop "$(n_forks 200)"
 want_code 3
 look
 want_sound
 want_value n_lost 0
 want_calls work "$out"
-want_calls child $(($(rounds 200) * 10))
+want_calls child $(($(n_forks 200) * 10))
 
 # The next recording into the same file is not disturbed by what the killed one left
 record simple 1000

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include "unit/record/recorded.h"
 
-enum { N_EVENTS = 400000, N_THREADS = 3 };
+enum { N_EVENTS = 200000, N_THREADS = 3 };
 
 /* The values of the counter "n" by thread: rising, and where they end. */
 typedef struct values {

@@ -179,6 +179,21 @@ static void an_old_recording_is_replaced_and_anything_else_left_alone(void **sta
 	temp_clear();
 }
 
+static void a_recording_that_is_being_written_is_left_alone(void **state)
+{
+	sonde_recorder *first = open_recorder("run.sonde"), *second = NULL;
+	sonde_error err;
+	char expected[700];
+
+	(void)state;
+	assert_int_equal(sonde_recorder_open(path, 3, command, &second, &err), SONDE_E_IO);
+	snprintf(expected, sizeof expected, "%s is being written by another recording; it is left alone", path);
+	assert_string_equal(err.message, expected);
+	sonde_trace_free(close_and_open(first, 0, NULL));
+	sonde_trace_free(close_and_open(open_recorder("run.sonde"), 0, NULL));
+	temp_clear();
+}
+
 static void a_link_is_not_followed(void **state)
 {
 	sonde_recorder *r = NULL;
@@ -324,6 +339,7 @@ int main(void)
 		cmocka_unit_test(how_the_program_ended_is_in_the_file),
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(an_old_recording_is_replaced_and_anything_else_left_alone),
+		cmocka_unit_test(a_recording_that_is_being_written_is_left_alone),
 		cmocka_unit_test(a_link_is_not_followed),
 		cmocka_unit_test(a_recorder_that_is_abandoned_leaves_nothing),
 		cmocka_unit_test(parts_are_joined_into_the_largest),
