@@ -91,7 +91,12 @@ file=run.sonde
 limited() { # limited KB COMMAND...; its output goes through pipes, which have no limit
 	command="ulimit -f $1; ${*:2}"
 	rm -f "$file"
-	out=$( (ulimit -f "$1" && exec "${@:2}") 2> >(cat > .err))
+	out=$(
+		(ulimit -f "$1" && exec "${@:2}") 2> >(cat > .err)
+		code=$?
+		wait $! # until all of stderr is there
+		exit $code
+	)
 	code=$? err=$(cat .err)
 }
 

@@ -26,7 +26,6 @@ for clock in monotonic tsc; do
 	want_err ""
 	recorded
 done
-want "the time stamp counter and CLOCK_MONOTONIC gave the same clock" [ "$(uname -m)" != x86_64 -o -n "$(grep -o '"clock": "[a-z]*"' .info)" ]
 SONDE_CLOCK=monotonic program simple 1000
 look
 want_in "$(cat .info)" '"clock": "monotonic"'
@@ -71,6 +70,15 @@ SONDE_BUFFER= SONDE_FULL= SONDE_REPORT= program simple 1000
 unchanged
 want_err ""
 recorded
+
+# The command that reads a recording does not record itself, though the shell still says so.
+command="sonde info with SONDE_ENABLED=1"
+program simple 1000
+cp "$file" before
+export SONDE_ENABLED=1 SONDE_OUTPUT=$file
+recorded
+unset SONDE_ENABLED SONDE_OUTPUT
+want "reading changed the recording" cmp -s "$file" before
 
 # ---- No place for the file
 

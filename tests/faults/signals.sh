@@ -28,7 +28,7 @@ for clock in tsc monotonic; do
 	for setting in "block 64M" "block 256K" "drop 256K" "overwrite 512K"; do
 		read -r SONDE_FULL SONDE_BUFFER <<< "$setting"
 		export SONDE_FULL SONDE_BUFFER SONDE_CLOCK=$clock
-		program signals timer "$(rounds 1000 10000)"
+		program signals timer "$(rounds 600 10000)"
 		command="$command, clock=$clock, $setting"
 		check
 	done
@@ -36,11 +36,11 @@ done
 unset SONDE_FULL SONDE_BUFFER SONDE_CLOCK
 # Under a sanitizer an event is so many instructions that with a handler in between none comes to an end.
 if [ "$(uname -m)" = x86_64 ] && [ $sanitized = 0 ]; then
-	program signals step "$(rounds 500 3000)"
+	program signals step "$(rounds 300 3000)"
 	check
-	SONDE_BUFFER=256K program signals step "$(rounds 250 3000)"
+	SONDE_BUFFER=256K program signals step "$(rounds 150 3000)"
 	check
-	SONDE_CLOCK=monotonic program signals step "$(rounds 50 1000)"
+	SONDE_CLOCK=monotonic program signals step "$(rounds 30 1000)"
 	check
 	program signals step 0
 	want_code 3

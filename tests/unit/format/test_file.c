@@ -9,6 +9,7 @@
 
 /* The source itself, under other names: which of the two ways a checksum is made depends on the machine. */
 #define crc32c either_crc32c
+#define block_describe other_block_describe
 #define block_seal other_block_seal
 #define block_header_ok other_block_header_ok
 #include "format/file.c"
