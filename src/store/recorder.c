@@ -347,13 +347,31 @@ static void write_exit(sonde_recorder *r, int status)
 	write_meta(r, "exit", text);
 }
 
-static void close_stream(sonde_recorder *r, bool parts_left)
+/* The header in place: that finds room on a full disk as well. */
+static void rewrite_start(sonde_recorder *r, stream_state state)
 {
-	/* While a part of a process that outlives the program lies beside it, the file says so by staying open. */
-	r->info.state = parts_left ? STREAM_OPEN : STREAM_CLOSED;
-	r->info.end_ns = monotonic_ns();
+	r->info.state = state;
 	if (lseek(r->fd, 0, SEEK_SET) == 0)
 		write_start(r);
+}
+
+/* Parts lie beside the file: it says so by staying open. */
+static void leave_open(sonde_recorder *r)
+{
+	struct stat ours, named;
+
+	if (fstat(r->fd, &ours) == 0 && stat(r->path, &named) == 0 && ours.st_ino == named.st_ino) {
+		rewrite_start(r, STREAM_OPEN);
+		return;
+	}
+	/* A part took the file's place and has our stream somewhere: say it again, at its end. */
+	int fd = open(r->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	close(r->fd);
+	r->fd = fd;
+	r->info.state = STREAM_OPEN;
+	write_start(r);
 }
 
 sonde_status sonde_recorder_close(sonde_recorder *r, int wait_status, uint64_t *ret_n_recovered, sonde_error *err)
@@ -362,18 +380,11 @@ sonde_status sonde_recorder_close(sonde_recorder *r, int wait_status, uint64_t *
 	bool left = false;
 
 	write_exit(r, wait_status);
-	close_stream(r, false);
+	r->info.end_ns = monotonic_ns();
+	rewrite_start(r, STREAM_CLOSED);
 	sonde_status status = join_parts(r, &n_recovered, &left, err);
-	if (left) {
-		/* The recorder's stream is somewhere in the joined file by now: say it again, at its end. */
-		int fd = open(r->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-		if (fd >= 0) {
-			close(r->fd);
-			r->fd = fd;
-			r->info.state = STREAM_OPEN;
-			write_start(r);
-		}
-	}
+	if (left)
+		leave_open(r);
 	if (ret_n_recovered)
 		*ret_n_recovered = n_recovered;
 	close(r->fd);
