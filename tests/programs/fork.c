@@ -21,7 +21,14 @@
 #include <unistd.h>
 #include <sonde/record.h>
 
-enum { THREADS = 8, CHILD_SCOPES = 10, IMAGE_SCOPES = 100, DAEMON_FILES = 300, DAEMON_SCOPES = 300000 };
+enum {
+	THREADS = 8,
+	CHILD_SCOPES = 10,
+	IMAGE_SCOPES = 100,
+	DAEMON_FILES = 300,
+	DAEMON_SCOPES = 300000,
+	DAEMON_NAMES = 3000
+};
 
 static int stop;
 static uint64_t n_work;
@@ -130,6 +137,11 @@ static void run_daemon(const char *directory)
 	record("daemon", 1); /* its recording is open when the descriptors go */
 	closefrom(3);
 	open_files(directory);
+	for (int i = 0; i < DAEMON_NAMES; i++) { /* more than fit into the room that was reserved for them before */
+		char name[32];
+		snprintf(name, sizeof name, "daemon %d", i);
+		record(name, 1);
+	}
 	record("daemon", DAEMON_SCOPES - 1);
 	exit(0);
 }
