@@ -12,7 +12,7 @@ all: # build/release/sonde, libsonde-rt.so, libsonde.so, example_*
 demo: # record a small training program and look at it
 	@tools/setup.sh build
 	@tools/build.sh release product examples
-	build/release/sonde record -o build/demo.sonde --report 12 -- build/release/example_train
+	OMP_WAIT_POLICY=passive build/release/sonde record -o build/demo.sonde --report 12 -- build/release/example_train
 	@echo
 	@echo 'The recording is build/demo.sonde. To look further:'
 	@echo '  build/release/sonde report --tree build/demo.sonde'
