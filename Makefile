@@ -21,6 +21,7 @@ demo: # record a small training program and look at it
 
 test: # everything, with and without sanitizers
 	@tools/setup.sh test
+	@tools/setup.sh browser || echo 'test: no browser, so its tests are skipped'
 	@tools/test.sh
 
 test-faults: # kills, full disks and forks, for a long time

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All benchmarks, one after the other; prints Markdown. `make bench` builds and then runs this.
 #
-#   bench/run.sh [--long]     --long: also 200 M scopes in one go
+#   bench/run.sh [--long]     --long: also 200 M scopes in one go, 10 M events imported, 100 M slices looked at
 #
 # BUILD is where the programs are (build/release). The figures are in build/bench/ afterwards: *.json, of peers *.tsv.
 set -uo pipefail
@@ -51,6 +51,10 @@ run sustained bench_sustained "${long[@]}"
 peer lttng
 peer uftrace
 run reader bench_reader --sonde "$build/sonde"
+generator=()
+[ ! -e ../shared/tools/gen_trace.py ] || generator=(--generator ../shared/tools/gen_trace.py)
+run ingest bench_ingest "${generator[@]}" "${long[@]}"
+run index bench_index "${long[@]}"
 
 figures "$kept/record.json" "$kept/sustained.json" > "$kept/sonde.tsv"
 machine=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
@@ -70,12 +74,14 @@ if [ -e "$kept/uftrace.tsv" ]; then
 	titles+=";uftrace $(uftrace --version | grep -o -E '[0-9]+\.[0-9.]+' | head -n 1)"
 fi
 awk -v titles="$titles" -f bench/side_by_side.awk "${tools[@]}"
-for name in sustained reader; do
-	echo
-	[ "$name" = sustained ] && echo "### For a while" || echo "### Reading"
-	echo
-	cat "$work/$name.md"
-done
+section() { # section <name> <title>
+	printf '\n### %s\n\n' "$2"
+	cat "$work/$1.md"
+}
+section sustained "For a while"
+section reader "Reading"
+section ingest "Importing"
+section index "Looking at an index"
 missed=$(cat "$kept"/*.json | grep -c '"pass": false')
 say "goals missed: $missed; $SECONDS s"
 exit $failed

@@ -11,7 +11,6 @@
 #
 # Labels: unit, record (unit tests of src/record), cli, faults, check, fuzz, example.
 enable_testing()
-find_package(PkgConfig)
 find_package(Threads REQUIRED)
 find_package(OpenMP COMPONENTS C CXX)
 
@@ -24,10 +23,10 @@ function(sonde_glob result)
 endfunction()
 
 # Everything but the command in one archive, so that tests reach what the libraries hide.
-sonde_objects(objects ${rt_modules} store analyze present export session)
+sonde_objects(objects ${rt_modules} ${upper_modules})
 add_library(sonde_all STATIC EXCLUDE_FROM_ALL ${objects})
 set_target_properties(sonde_all PROPERTIES LINKER_LANGUAGE C)
-target_link_libraries(sonde_all PUBLIC sonde_strict m Threads::Threads)
+target_link_libraries(sonde_all PUBLIC sonde_strict m Threads::Threads PkgConfig::SONDE_DEPENDS)
 
 # ---- Fuzz targets ----------------------------------------------------------------------------------------------------
 
@@ -59,7 +58,7 @@ endif()
 function(sonde_program target source)
 	add_executable(${target} ${source})
 	target_link_libraries(${target} PRIVATE sonde_warnings sonde_rt Threads::Threads m)
-	file(STRINGS ${source} needs_lib REGEX "^#include <sonde/(session|trace|analyze|recorder)\\.h>")
+	file(STRINGS ${source} needs_lib REGEX "^#include <sonde/(session|trace|analyze|compare|query|recorder)\\.h>")
 	if(needs_lib)
 		target_link_libraries(${target} PRIVATE sonde_lib)
 	endif()
@@ -116,6 +115,10 @@ if(SONDE_BENCH)
 		cmake_path(GET source STEM name)
 		sonde_program(bench_${name} ${source})
 		target_link_libraries(bench_${name} PRIVATE bench_common)
+		file(STRINGS ${source} needs_all REGEX "^#include \"(store|import)/")
+		if(needs_all) # what the libraries hide
+			target_link_libraries(bench_${name} PRIVATE sonde_all)
+		endif()
 		add_dependencies(benchmarks bench_${name})
 	endforeach()
 	# Peers know nothing of Sonde. Without LTTng's headers there is no program, and bench/run.sh says so.
@@ -131,6 +134,14 @@ if(SONDE_BENCH)
 	endforeach()
 	if(LTTNG_UST_FOUND)
 		target_link_libraries(bench_peer_lttng PRIVATE PkgConfig::LTTNG_UST)
+	endif()
+	# simdjson chooses its instructions when it is compiled.
+	pkg_check_modules(SIMDJSON IMPORTED_TARGET simdjson)
+	if(SIMDJSON_FOUND AND CMAKE_SYSTEM_PROCESSOR STREQUAL x86_64)
+		add_executable(bench_peer_simdjson EXCLUDE_FROM_ALL bench/peers/simdjson.cc)
+		target_compile_options(bench_peer_simdjson PRIVATE -O3 -march=x86-64-v3)
+		target_link_libraries(bench_peer_simdjson PRIVATE PkgConfig::SIMDJSON)
+		add_dependencies(benchmarks bench_peer_simdjson)
 	endif()
 	target_compile_options(bench_peer_uftrace PRIVATE -pg)
 	target_link_options(bench_peer_uftrace PRIVATE -pg)

@@ -1,5 +1,6 @@
 /*
- * A recording from a stranger, through the whole reader: an analysis, or the export.
+ * A recording from a stranger, through the whole reader: an analysis, or the export, of the recording itself or of its
+ * index.
  *
  * Checksums would stop a fuzzer at the door, so each input is read twice: as it is, and with the checksums of whatever
  * looks like a block set right. Nothing but the bytes is read: no ring, no other file.
@@ -7,60 +8,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "look.h"
+#include "import/recording.h"
 #include "store/trace.h"
-#include <sonde/analyze.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static FILE *nowhere(void)
+/* The same trace in its other form. Everything that can be recorded can be indexed. */
+static sonde_trace *index_of(sonde_trace *trace)
 {
-	static FILE *file;
-	static char buffer[1 << 16];
+	sonde_index *index = NULL;
+	sonde_trace *indexed = NULL;
 
-	if (!file) {
-		file = fopen("/dev/null", "w");
-		if (!file)
-			abort();
-		setvbuf(file, buffer, _IOFBF, sizeof buffer);
-	}
-	return file;
-}
-
-static void print(const sonde_result *result, unsigned choice)
-{
-	static const sonde_format formats[] = { SONDE_TEXT, SONDE_TEXT, SONDE_JSON, SONDE_CSV };
-	sonde_print_options wide = { .struct_size = sizeof wide, .width = 200, .color = true, .utf8 = true };
-
-	if (sonde_result_print(result, formats[choice % 4], choice % 4 ? &wide : NULL, nowhere(), NULL))
+	if (trace_build_index(trace, 1, &index, NULL) || index_verify(index, NULL) ||
+	    trace_of_index(index, &indexed, NULL))
 		abort();
-}
-
-/* One way to look at it, chosen by the bytes themselves: all of them for each input would take the fuzzer's time. */
-static void look(const sonde_trace *trace, unsigned choice)
-{
-	static const struct {
-		const char *name;
-		sonde_analyze_options options;
-	} ways[] = {
-		{ "report", { .struct_size = sizeof ways[0].options, .top = UINT64_MAX } },
-		{ "report", { .struct_size = sizeof ways[0].options, .tree = true, .sort = "self" } },
-		{ "report", { .struct_size = sizeof ways[0].options, .threads = true, .filter = "a" } },
-		{ "report",
-		  { .struct_size = sizeof ways[0].options, .use_steps = true, .first_step = 1, .last_step = 50 } },
-		{ "summary", { .struct_size = sizeof ways[0].options } },
-		{ "info", { .struct_size = sizeof ways[0].options } },
-	};
-	enum { N_WAYS = sizeof ways / sizeof ways[0] };
-	unsigned way = choice % (N_WAYS + 1);
-	sonde_result *result;
-
-	if (way == N_WAYS) {
-		if (sonde_export(trace, "chrome", nowhere(), NULL))
-			abort();
-	} else if (!sonde_analyze(trace, ways[way].name, &ways[way].options, &result, NULL)) {
-		print(result, choice / (N_WAYS + 1));
-		sonde_result_free(result);
-	}
+	sonde_trace_free(trace);
+	return indexed;
 }
 
 static void read_all(const uint8_t *bytes, size_t size)
@@ -70,7 +34,10 @@ static void read_all(const uint8_t *bytes, size_t size)
 
 	if (trace_open_memory(bytes, size, &trace, &err))
 		return;
-	look(trace, crc32c(0, bytes, size));
+	unsigned choice = crc32c(0, bytes, size);
+	if (choice >> 31)
+		trace = index_of(trace);
+	look(trace, choice);
 	sonde_trace_free(trace);
 }
 

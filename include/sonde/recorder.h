@@ -54,6 +54,15 @@ SONDE_API void sonde_recorder_sample(sonde_recorder *recorder, const sonde_proce
 SONDE_API sonde_status sonde_recorder_close(sonde_recorder *recorder, int wait_status, uint64_t *ret_n_recovered,
 					    sonde_error *err);
 
+/*
+ * Puts the index behind a finished recording, so that it is queried and drawn without reading all of it. Whatever
+ * fails, the recording is as it was. progress may be NULL; it is told how far the work is, first through the recording,
+ * then through the index, and stops it by returning false: SONDE_E_STATE, as for a recording that is not finished.
+ */
+SONDE_API sonde_status sonde_recorder_add_index(const char *path,
+						bool (*progress)(void *context, uint64_t done, uint64_t total),
+						void *context, sonde_error *err);
+
 /* Removes the file again and frees the recorder. Accepts NULL. */
 SONDE_API void sonde_recorder_abandon(sonde_recorder *recorder);
 

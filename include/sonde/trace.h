@@ -1,5 +1,5 @@
 /*
- * A recording, opened for reading. Needs libsonde.
+ * A recording or another tool's trace, opened for reading. Needs libsonde.
  *
  * A trace is read-only once open and may be used from several threads at once; each must have finished before
  * sonde_trace_free.
@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sonde/error.h>
 
@@ -19,15 +20,58 @@ extern "C" {
 typedef struct sonde_trace sonde_trace;
 
 /*
- * Opens a recording. A file whose program was killed is joined with what its ring still holds; when that program is
- * certainly gone and the file is writable, the joined events are also appended to the file and the ring is removed.
- * Damage is not an error: whatever is whole is read and the rest is counted. The caller frees *ret_trace.
+ * Opens a trace, told by its content: a recording, a trace in its indexed form, or another tool's: Chrome trace JSON,
+ * such as torch.profiler writes. Other tools' files may be compressed with gzip or zstd. "-" is standard input. A
+ * directory stands for the .json, .json.gz and .json.zst files in it or, when it has none, its .sonde files.
+ *
+ * A recording whose program was killed is joined with what its ring still holds; when that program is certainly gone
+ * and the file is writable, the joined events are also appended to the file and the ring is removed. Damage is not an
+ * error: whatever is whole is read and the rest is counted. The caller frees *ret_trace.
  */
 SONDE_API sonde_status sonde_trace_open(const char *path, sonde_trace **ret_trace, sonde_error *err);
 
-/* The same for several files that belong together, on one clock: the processes of one run. */
+/* The same for several files that belong together, on one clock: recordings of the processes of one run, or traces of
+   its ranks. A trace's rank is what its content says, else its file's name, else its place among the files. */
 SONDE_API sonde_status sonde_trace_open_files(const char *const *paths, size_t n_paths, sonde_trace **ret_trace,
 					      sonde_error *err);
+
+/* Set struct_size to sizeof(sonde_open_options); everything else may stay 0. */
+typedef struct sonde_open_options {
+	size_t struct_size;
+	unsigned n_threads; /* 0: as many as the machine has */
+	bool scalar;	    /* without vector instructions, as on an old machine: to compare */
+	/* Called now and then while files are imported, by the thread that opens: bytes of the files read, and of all,
+	   0 when nobody knows. Both are the same while the index is made. False stops the import: SONDE_E_STATE. */
+	bool (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+	void *context;
+} sonde_open_options;
+
+/* options may be NULL. */
+SONDE_API sonde_status sonde_trace_open_with(const char *const *paths, size_t n_paths,
+					     const sonde_open_options *options, sonde_trace **ret_trace,
+					     sonde_error *err);
+
+/* Makes the index that a recording may lack and that queries (<sonde/query.h>) need; does nothing where there is one.
+   The trace must not be in use elsewhere meanwhile. options may be NULL. */
+SONDE_API sonde_status sonde_trace_prepare(sonde_trace *trace, const sonde_open_options *options, sonde_error *err);
+
+/* Writes the trace in its indexed form, which opens at once, to a file of mode 0600. The file appears when it is
+   complete, in place of one that is there; after a failure nothing is left. */
+SONDE_API sonde_status sonde_trace_save(const sonde_trace *trace, const char *path, sonde_error *err);
+
+/* Set struct_size to sizeof(sonde_trace_facts). */
+typedef struct sonde_trace_facts {
+	size_t struct_size;
+	uint64_t n_events;   /* in the files it was imported from, sound or not; kept ones of a recording */
+	uint64_t n_repaired; /* events and other things that were not as they should be, and are there */
+	uint64_t n_lost;     /* events that are not */
+	uint64_t n_bytes;    /* of the files it was imported from, unpacked; 0: unknown */
+} sonde_trace_facts;
+SONDE_API void sonde_trace_get_facts(const sonde_trace *trace, sonde_trace_facts *ret_facts);
+
+/* The ranks of an imported trace and the files they came from. Returns false when index is past the last. The name
+   lives as long as the trace. */
+SONDE_API bool sonde_trace_rank(const sonde_trace *trace, size_t index, int32_t *ret_rank, const char **ret_file);
 
 /* Accepts NULL. */
 SONDE_API void sonde_trace_free(sonde_trace *trace);

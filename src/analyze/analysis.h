@@ -4,10 +4,14 @@
 
 #include "analyze/profile.h"
 #include "analyze/result.h"
+#include "analyze/settings.h"
 
 typedef struct analysis {
 	const char *name;
 	const char *summary; /* one sentence */
+	const char *compat;  /* the tools whose definitions it also knows: "hta", "hta tracelens"; NULL: none */
+	/* The settings it understands, one after the other, NULL after the last; NULL: it has none. */
+	const setting_def *(*setting)(size_t index);
 	sonde_status (*run)(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			    sonde_error *err);
 } analysis;

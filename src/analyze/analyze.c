@@ -1,8 +1,10 @@
-/* Analyses by name. */
+/* Analyses by name, and whether the options make sense for them. */
 #include "analyze/analysis.h"
 
 #include <string.h>
+#include "analyze/warmup.h"
 #include "base/error.h"
+#include "base/parse_units.h"
 
 #define ANALYSIS(name) &name##_analysis,
 static const analysis *const analyses[] = {
@@ -10,6 +12,14 @@ static const analysis *const analyses[] = {
 };
 #undef ANALYSIS
 enum { N_ANALYSES = sizeof analyses / sizeof analyses[0] };
+
+static const analysis *find(const char *name)
+{
+	for (size_t i = 0; i < N_ANALYSES; i++)
+		if (strcmp(analyses[i]->name, name) == 0)
+			return analyses[i];
+	return NULL;
+}
 
 bool sonde_analysis(size_t index, const char **ret_name, const char **ret_summary)
 {
@@ -20,23 +30,99 @@ bool sonde_analysis(size_t index, const char **ret_name, const char **ret_summar
 	return true;
 }
 
+bool sonde_analysis_setting(const char *name, size_t index, sonde_setting *ret_default, const char **ret_summary)
+{
+	const analysis *a = find(name);
+	const setting_def *def = a && a->setting ? a->setting(index) : NULL;
+
+	if (!def)
+		return false;
+	*ret_default = (sonde_setting){ .key = def->key, .value = def->standard };
+	*ret_summary = def->summary;
+	return true;
+}
+
+/* ---- Options ----------------------------------------------------------------------------------------------------- */
+
+/* word is one of the words of the list. */
+static bool has_word(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = list; at && *at; at += strspn(at, " ")) {
+		size_t n = strcspn(at, " ");
+
+		if (n == len && memcmp(at, word, n) == 0)
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+static const setting_def *find_setting(const analysis *a, const char *key)
+{
+	const setting_def *def = NULL;
+
+	for (size_t i = 0; a->setting && (def = a->setting(i)); i++)
+		if (strcmp(def->key, key) == 0)
+			return def;
+	return NULL;
+}
+
+static sonde_status check_setting(const analysis *a, const sonde_setting *given, sonde_error *err)
+{
+	const setting_def *def = find_setting(a, given->key);
+	const char *needs;
+	double value;
+
+	if (!def && !a->setting)
+		return error_set(err, SONDE_E_USAGE, -1, "%s has no settings, so no \"%s\"", a->name, given->key);
+	if (!def)
+		return error_set(err, SONDE_E_USAGE, -1, "%s has no setting \"%s\"", a->name, given->key);
+	if (!setting_parse(def, given->value, &value, &needs))
+		return error_set(err, SONDE_E_USAGE, -1, "%s needs %s, not \"%s\"", given->key, needs, given->value);
+	return SONDE_OK;
+}
+
+static sonde_status check_options(const analysis *a, const sonde_analyze_options *o, sonde_error *err)
+{
+	if (o->ranks && !number_list_is_valid(o->ranks))
+		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", o->ranks);
+	if (o->use_time && o->from_ns >= o->to_ns)
+		return error_set(err, SONDE_E_USAGE, -1, "the time to look at ends before it begins");
+	if (o->warmup && !warmup_is_rule(o->warmup))
+		return error_set(err, SONDE_E_USAGE, -1, "the warm-up is auto, none or a number of steps, not \"%s\"",
+				 o->warmup);
+	if (o->compat && !has_word(a->compat, o->compat))
+		return error_set(err, SONDE_E_USAGE, -1, "%s has no definitions of \"%s\"%s%s", a->name, o->compat,
+				 a->compat ? ", but of " : "", a->compat ? a->compat : "");
+	for (size_t i = 0; i < o->n_settings; i++) {
+		sonde_status status = check_setting(a, &o->settings[i], err);
+
+		if (status)
+			return status;
+	}
+	return SONDE_OK;
+}
+
 sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const sonde_analyze_options *options,
 			   sonde_result **ret_result, sonde_error *err)
 {
 	sonde_analyze_options given = { .struct_size = sizeof given };
-	const analysis *found = NULL;
+	const analysis *found = find(name);
 
-	for (size_t i = 0; i < N_ANALYSES; i++)
-		if (strcmp(analyses[i]->name, name) == 0)
-			found = analyses[i];
 	if (!found)
 		return error_set(err, SONDE_E_USAGE, -1, "there is no analysis \"%s\"", name);
 	if (options && options->struct_size)
 		memcpy(&given, options, options->struct_size < sizeof given ? options->struct_size : sizeof given);
+	sonde_status status = check_options(found, &given, err);
+	if (status)
+		return status;
 	sonde_result *r = result_new(found->name);
 	if (!r)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	sonde_status status = found->run(trace, &given, r, err);
+	r->summary = found->summary;
+	status = found->run(trace, &given, r, err);
 	if (!status && !result_ok(r))
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (status) {

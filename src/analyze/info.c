@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/imported.h"
 #include "base/error.h"
 #include "base/format_number.h"
 
@@ -137,6 +138,12 @@ static uint64_t add_blocks(sonde_result *r, const sonde_trace *trace)
 		c[1] = cell_count(trace->n_blocks_of[i]);
 		c[2] = cell_bytes(trace->bytes_of[i]);
 	}
+	if (trace->index_bytes) {
+		cell *c = table_row(r, t, 0);
+		c[0] = cell_string("index");
+		c[1] = cell_count(1);
+		c[2] = cell_bytes(trace->index_bytes);
+	}
 	return trace->bytes_of[BLOCK_EVENTS];
 }
 
@@ -176,6 +183,8 @@ static sonde_status info_run(const sonde_trace *trace, const sonde_analyze_optio
 	size_t size = 0;
 
 	(void)o;
+	if (trace_is_imported(trace))
+		return info_run_imported(trace, r, err);
 	sonde_status status = trace_walk(trace, &sink, &counts, err);
 	if (status)
 		return status;

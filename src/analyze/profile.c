@@ -6,6 +6,7 @@
 #include "analyze/profile.h"
 
 #include "base/error.h"
+#include "base/parse_units.h"
 
 /* Where the things of a name are; numbers + 1, 0: nowhere. */
 typedef struct profile_name {
@@ -20,6 +21,8 @@ bool profile_in_window(const profile *p, int64_t ns)
 {
 	size_t low = 0, high = p->n_windows;
 
+	if (p->skips)
+		return false;
 	if (!p->windows)
 		return true;
 	while (low < high) {
@@ -30,6 +33,42 @@ bool profile_in_window(const profile *p, int64_t ns)
 			high = middle;
 	}
 	return low < p->n_windows && p->windows[low].from_ns <= ns;
+}
+
+/* A recording and a trace that never says have one rank: 0. */
+static int32_t rank_of(const sonde_trace *trace, const trace_thread *thread)
+{
+	size_t n_tracks = 0, n = 0, number = (size_t)(thread - trace->threads.items);
+	const index_track *tracks = trace_is_imported(trace) ? index_tracks(trace->index, &n_tracks) : NULL;
+	const index_process *processes = tracks ? index_processes(trace->index, &n) : NULL;
+	int32_t rank = number < n_tracks && tracks[number].process < n ? processes[tracks[number].process].rank : 0;
+
+	for (size_t i = 0; rank < 0 && i < n; i++)
+		if (processes[i].rank >= 0)
+			return rank;
+	return rank < 0 ? 0 : rank;
+}
+
+static bool is_asked_for(const profile *p, const trace_thread *thread)
+{
+	return !p->options.ranks || number_list_has(p->options.ranks, rank_of(p->trace, thread));
+}
+
+profile_options profile_options_from(const sonde_trace *trace, const sonde_analyze_options *o)
+{
+	profile_options options = {
+		.use_steps = o->use_steps,
+		.first_step = o->first_step,
+		.last_step = o->last_step,
+		.ranks = o->ranks,
+	};
+
+	if (!o->use_time)
+		return options;
+	int64_t span = trace->end_ns - trace->start_ns;
+	options.from_ns = trace->start_ns + (o->from_ns < span ? o->from_ns : span);
+	options.to_ns = o->to_ns <= span ? trace->start_ns + o->to_ns : trace->end_ns + 1;
+	return options;
 }
 
 static int compare_windows(const void *a, const void *b)
@@ -193,6 +232,7 @@ static void on_thread(void *context, const trace_thread *thread)
 	profile *p = context;
 
 	p->thread = thread;
+	p->skips = !is_asked_for(p, thread);
 	p->open_steps.n = 0;
 	if (p->options.shape == PROFILE_THREADS)
 		p->epoch++;
@@ -317,11 +357,21 @@ static void find_step(void *context, slice *s)
 {
 	step_search *f = context;
 
-	if (s->site->kind != NAME_STEP || s->number < f->p->options.first_step || s->number > f->p->options.last_step)
+	const profile_options *o = &f->p->options;
+
+	if (s->site->kind != NAME_STEP || s->number < o->first_step || s->number > o->last_step ||
+	    !is_asked_for(f->p, s->thread))
+		return;
+	profile_window window = { s->start_ns, s->start_ns + (s->dur_ns ? s->dur_ns : 1) };
+	if (o->from_ns || o->to_ns) {
+		window.from_ns = window.from_ns < o->from_ns ? o->from_ns : window.from_ns;
+		window.to_ns = window.to_ns > o->to_ns ? o->to_ns : window.to_ns;
+	}
+	if (window.from_ns >= window.to_ns)
 		return;
 	profile_window *w = VEC_ADD(&f->windows);
 	if (w)
-		*w = (profile_window){ s->start_ns, s->start_ns + (s->dur_ns ? s->dur_ns : 1) };
+		*w = window;
 	f->p->failed |= !w;
 }
 
@@ -337,8 +387,10 @@ static sonde_status find_windows(profile *p, sonde_error *err)
 		if (status || p->failed)
 			return status; /* the caller looks at `failed` */
 		if (!f.windows.n)
-			return error_set(err, SONDE_E_USAGE, -1, "the recording has no steps %lld..%lld",
-					 (long long)p->options.first_step, (long long)p->options.last_step);
+			return error_set(err, SONDE_E_USAGE, -1, "the %s has no steps %lld..%lld%s",
+					 trace_is_imported(p->trace) ? "trace" : "recording",
+					 (long long)p->options.first_step, (long long)p->options.last_step,
+					 p->options.ranks || p->options.to_ns ? " there" : "");
 	} else if (p->options.from_ns || p->options.to_ns) {
 		profile_window *w = VEC_ADD(&f.windows);
 		if (w)
@@ -352,12 +404,14 @@ static sonde_status find_windows(profile *p, sonde_error *err)
 	merge_windows(p);
 	p->start_ns = p->windows[0].from_ns;
 	p->end_ns = p->windows[p->n_windows - 1].to_ns;
+	if (p->end_ns == p->trace->end_ns + 1) /* to its end, including what begins there */
+		p->end_ns--;
 	return SONDE_OK;
 }
 
 static bool prepare(profile *p)
 {
-	size_t n_strings = p->trace->strings.n + 1;
+	size_t n_strings = trace_n_strings(p->trace) + 1;
 
 	p->names = calloc(n_strings, sizeof *p->names);
 	p->thread_names = calloc(p->trace->threads.n + 1, sizeof *p->thread_names);

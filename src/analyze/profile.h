@@ -13,6 +13,7 @@
 #include "base/vec.h"
 #include "store/trace.h"
 #include "store/walk.h"
+#include <sonde/analyze.h>
 
 enum { PROFILE_PHASES = 8, PROFILE_POINTS = 512, PROFILE_NO_NODE = UINT32_MAX };
 
@@ -23,6 +24,7 @@ typedef struct profile_options {
 	bool use_steps; /* only what began in these steps */
 	int64_t first_step, last_step;
 	int64_t from_ns, to_ns; /* only what began in [from, to); both 0: everything */
+	const char *ranks;	/* only these: "0,2-4"; NULL: all. Borrowed while the profile is made */
 } profile_options;
 
 typedef struct profile_node {
@@ -100,8 +102,12 @@ typedef struct profile {
 	const trace_thread *thread;
 	profile_window *windows;
 	size_t n_windows;
+	bool skips; /* the thread is one of a rank that nobody asked for */
 	bool failed;
 } profile;
+
+/* What the user asked for, as far as a profile can tell. */
+profile_options profile_options_from(const sonde_trace *trace, const sonde_analyze_options *o);
 
 sonde_status profile_new(const sonde_trace *trace, const profile_options *options, profile **ret_profile,
 			 sonde_error *err);

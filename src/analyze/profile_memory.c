@@ -10,8 +10,7 @@ enum { MAX_DEVICES = 1024 }; /* a file could name more */
 static profile_memory *memory_of(profile *p, uint32_t device)
 {
 	char buffer[32];
-	const char *name =
-		trace_device_name(p->trace, &p->trace->streams.items[p->thread->stream], device, buffer, sizeof buffer);
+	const char *name = trace_device_name(p->trace, p->thread->stream, device, buffer, sizeof buffer);
 
 	for (size_t i = 0; i < p->memory.n; i++)
 		if (strcmp(p->memory.items[i]->device, name) == 0)

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/imported.h"
 #include "base/error.h"
 #include "base/format_number.h"
 
@@ -145,6 +146,8 @@ static const char *thread_label(sonde_result *r, const profile *p, size_t index)
 	const trace_thread *thread = &p->trace->threads.items[index];
 	const char *name = p->thread_names[index];
 
+	if (trace_is_imported(p->trace))
+		return imported_thread_label(r, p->trace, index);
 	return *name ? result_format(r, "%s %u", name, thread->tid) : result_format(r, "%u", thread->tid);
 }
 
@@ -288,19 +291,19 @@ static void add_phases(sonde_result *r, profile *p)
 static void add_steps(sonde_result *r, const profile *p)
 {
 	size_t n_phases = p->phases.n < PROFILE_PHASES ? p->phases.n : PROFILE_PHASES, n = 3 + n_phases;
-	column *columns = arena_alloc(&r->arena, n * sizeof *columns);
+	column *fields = arena_alloc(&r->arena, n * sizeof *fields);
 
-	r->failed |= !columns;
-	if (!p->steps.n || !columns)
+	r->failed |= !fields;
+	if (!p->steps.n || !fields)
 		return;
-	columns[0] = (column){ "step", "step", CELL_INTEGER, 0, false };
-	columns[1] = (column){ "start_ns", "start", CELL_NS, 1, false };
-	columns[2] = (column){ "dur_ns", "duration", CELL_NS, 0, false };
+	fields[0] = (column){ "step", "step", CELL_INTEGER, 0, false };
+	fields[1] = (column){ "start_ns", "start", CELL_NS, 1, false };
+	fields[2] = (column){ "dur_ns", "duration", CELL_NS, 0, false };
 	for (size_t i = 0; i < n_phases; i++) {
 		const char *name = trace_text(p->trace, p->phases.items[i].name);
-		columns[3 + i] = (column){ result_format(r, "%s_ns", name), result_string(r, name), CELL_NS, 0, false };
+		fields[3 + i] = (column){ result_format(r, "%s_ns", name), result_string(r, name), CELL_NS, 0, false };
 	}
-	table *t = result_table(r, "steps", NULL, columns, n);
+	table *t = result_table(r, "steps", NULL, fields, n);
 	for (size_t k = 0; k < p->steps.n; k++) {
 		const profile_step *step = &p->steps.items[k];
 		cell *c = table_row(r, t, 0);
@@ -310,6 +313,7 @@ static void add_steps(sonde_result *r, const profile *p)
 		for (size_t i = 0; i < n_phases; i++)
 			c[3 + i] = cell_ns(step->phase_ns[i]);
 	}
+	table_chart(t, CHART_BARS, "step", "dur_ns", NULL);
 	if (t) {
 		bool show = p->options.use_steps;
 		t->n_shown = show && t->n_rows < DEFAULT_TOP ? t->n_rows : show ? DEFAULT_TOP : 0;
@@ -351,16 +355,10 @@ sonde_status report_run_profile(profile *p, const sonde_analyze_options *o, sond
 static sonde_status report_run(const sonde_trace *trace, const sonde_analyze_options *o, sonde_result *r,
 			       sonde_error *err)
 {
-	profile_options options = {
-		.shape = o->tree      ? PROFILE_TREE
-			 : o->threads ? PROFILE_THREADS
-				      : PROFILE_FLAT,
-		.use_steps = o->use_steps,
-		.first_step = o->first_step,
-		.last_step = o->last_step,
-	};
+	profile_options options = profile_options_from(trace, o);
 	profile *p = NULL;
 
+	options.shape = o->tree ? PROFILE_TREE : o->threads ? PROFILE_THREADS : PROFILE_FLAT;
 	if (find_sort(o->sort) < 0)
 		return error_set(
 			err, SONDE_E_USAGE, -1,

@@ -4,12 +4,13 @@
  */
 #include "analyze/result.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_ROWS = 16, MAX_COLUMNS = 64 };
+enum { FIRST_ROWS = 16 };
 
 sonde_result *result_new(const char *name)
 {
@@ -87,6 +88,19 @@ void result_headline(sonde_result *r, const char *format, ...)
 		r->headline = text;
 }
 
+void result_answer(sonde_result *r, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	const char *text = format_string(r, format, args);
+	va_end(args);
+	if (!text)
+		return;
+	r->headline = text;
+	r->headline_wraps = true;
+}
+
 void result_add(sonde_result *r, const char *key, cell value)
 {
 	result_value *added = allocate(r, 1, sizeof *added);
@@ -128,6 +142,7 @@ table *result_table(sonde_result *r, const char *key, const char *title, const c
 {
 	table *t = allocate(r, 1, sizeof *t);
 
+	assert(n_columns <= RESULT_MAX_COLUMNS);
 	if (!t)
 		return NULL;
 	t->key = result_string(r, key);
@@ -142,6 +157,25 @@ table *result_table(sonde_result *r, const char *key, const char *title, const c
 		end = &(*end)->next;
 	*end = t;
 	return t;
+}
+
+static size_t column_named(const table *t, const char *key)
+{
+	size_t i = 0;
+
+	while (i < t->n_columns && strcmp(t->columns[i].key, key) != 0)
+		i++;
+	return i;
+}
+
+void table_chart(table *t, chart_kind kind, const char *x, const char *y, const char *series)
+{
+	if (!t)
+		return;
+	size_t x_at = column_named(t, x), y_at = column_named(t, y);
+	size_t series_at = series ? column_named(t, series) : SIZE_MAX;
+	if (x_at < t->n_columns && y_at < t->n_columns && (!series || series_at < t->n_columns))
+		t->chart = (chart){ .kind = kind, .x = x_at, .y = y_at, .series = series_at };
 }
 
 static bool grow(sonde_result *r, table *t)
@@ -165,7 +199,7 @@ static bool grow(sonde_result *r, table *t)
 /* Where the cells of a row go that nobody will see. Per thread, since its content does not matter but races do. */
 static cell *dummy_row(void)
 {
-	static __thread cell cells[MAX_COLUMNS];
+	static __thread cell cells[RESULT_MAX_COLUMNS];
 
 	return cells;
 }

@@ -1,12 +1,14 @@
 /*
- * What an analysis gives: a headline, single values, tables of typed cells, and notes. Presenters turn it into text,
- * JSON or CSV and know nothing of where it came from.
+ * What an analysis gives: a headline, single values, tables of typed cells, findings, and notes. Presenters turn it
+ * into text, JSON, CSV, Markdown or HTML and know nothing of where it came from.
  *
  *   result_new("report")                 schema "sonde.report/1"
  *   result_headline()                    the first line for a person
  *   result_value_*()                     single values, in JSON only
  *   result_table(), table_row(), cell_*  tables; strings are copied
- *   result_note()                        a line below the tables: "memory    cpu peak 312 MiB at 4.81 s"
+ *   table_chart()                        a table that is also drawn
+ *   result_finding(), finding_*()        what is worth changing; result_rank_findings() puts them in order
+ *   result_note_add()                    a line below the tables: "memory    cpu peak 312 MiB at 4.81 s"
  *
  * All memory belongs to the result's arena. Building never fails visibly: after out of memory result_ok() is false and
  * further calls do nothing.
@@ -19,6 +21,8 @@
 #include <stdint.h>
 #include "base/arena.h"
 #include <sonde/analyze.h>
+
+enum { RESULT_MAX_COLUMNS = 64 }; /* of a table */
 
 typedef enum cell_type {
 	CELL_UNKNOWN, /* "-" for people, null in JSON, empty in CSV */
@@ -51,7 +55,21 @@ typedef struct column {
 	bool bar;     /* a percent column that also gets a bar where there is room */
 } column;
 
-typedef struct table {
+/* How a table is drawn where there is room for drawings. */
+typedef enum chart_kind {
+	CHART_NONE,
+	CHART_LINE,  /* values over x */
+	CHART_STEPS, /* a value holds until the next: queue lengths, memory */
+	CHART_BARS,  /* one bar for each x: steps */
+} chart_kind;
+
+typedef struct chart {
+	chart_kind kind;
+	size_t x, y;   /* columns of numbers */
+	size_t series; /* a column whose values tell several lines apart; SIZE_MAX: one line */
+} chart;
+
+typedef struct sonde_table {
 	const char *key;   /* in JSON: "names" */
 	const char *title; /* above the table in text; NULL: none */
 	const column *columns;
@@ -62,7 +80,8 @@ typedef struct table {
 	size_t capacity;
 	size_t n_shown;	  /* rows in text, the rest is summed up in `more`; SIZE_MAX, at first: all; 0: no table */
 	const char *more; /* a line below the rows, "14 more names: --top all"; NULL: none */
-	struct table *next;
+	chart chart;
+	struct sonde_table *next;
 } table;
 
 typedef struct result_value {
@@ -81,9 +100,15 @@ struct sonde_result {
 	arena arena;
 	const char *name;     /* "report" */
 	const char *headline; /* NULL: none */
+	const char *summary;  /* one sentence about the analysis, static; NULL: none */
+	bool headline_wraps;  /* a sentence, which goes on in the next line; else it is cut in the middle */
 	result_value *values;
-	table *tables; /* the first one is what CSV prints */
+	table *tables; /* the first one is what CSV prints when there can be no findings */
 	result_note *notes;
+	sonde_finding **findings;
+	size_t n_findings;
+	size_t n_findings_shown; /* in text; 0: all */
+	bool has_findings;	 /* there may be findings, even if there are none: an empty list says something */
 	bool failed;
 };
 
@@ -92,6 +117,8 @@ bool result_ok(const sonde_result *r);
 const char *result_string(sonde_result *r, const char *text); /* a copy in the arena; NULL stays NULL */
 const char *result_format(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void result_headline(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A headline that is a sentence and is never cut. */
+void result_answer(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void result_add(sonde_result *r, const char *key, cell value); /* a single value */
 void result_note_add(sonde_result *r, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -99,6 +126,27 @@ void result_note_add(sonde_result *r, const char *label, const char *format, ...
 table *result_table(sonde_result *r, const char *key, const char *title, const column *columns, size_t n_columns);
 /* Appends a row of n_columns unknown cells to fill in; never NULL (a dummy row after out of memory). */
 cell *table_row(sonde_result *r, table *t, unsigned depth);
+/* Columns by their keys; series may be NULL. A key that the table does not have is ignored, and so is the chart. */
+void table_chart(table *t, chart_kind kind, const char *x, const char *y, const char *series);
+
+/* ---- Findings; findings.c ---------------------------------------------------------------------------------------- */
+
+/* Says that this result is one that has findings, if there are any. */
+void result_expect_findings(sonde_result *r);
+/* Adds one that has no evidence yet, loses nobody knows how much, and is certain; never NULL (a dummy after out of
+   memory). rule is static. The caller sets seconds_lost, share, confidence, times, steps and rank. */
+sonde_finding *result_finding(sonde_result *r, const char *rule, sonde_severity severity, const char *title_format, ...)
+	__attribute__((format(printf, 4, 5)));
+void finding_lost(sonde_finding *f, int64_t lost_ns, int64_t of_ns);		  /* seconds_lost and share */
+void finding_evidence(sonde_result *r, sonde_finding *f, const char *format, ...) /* one sentence, with its full stop */
+	__attribute__((format(printf, 3, 4)));
+void finding_suggest(sonde_result *r, sonde_finding *f, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void finding_affects(sonde_result *r, sonde_finding *f, const char *name); /* each name once */
+void finding_slice(sonde_result *r, sonde_finding *f, uint64_t slice_id);
+void finding_time(sonde_finding *f, int64_t from_ns, int64_t to_ns); /* grows the range that is there */
+void finding_steps(sonde_finding *f, int64_t first, int64_t last);
+/* By seconds lost, the most first; those of which nobody knows after them; equals by severity and rule. */
+void result_rank_findings(sonde_result *r);
 
 static inline cell cell_unknown(void)
 {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "analyze/imported.h"
 #include "base/format_number.h"
 
 const char *trace_title(const sonde_trace *trace)
@@ -50,6 +51,10 @@ void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *
 	const char *program = program_of(trace);
 	size_t n_processes = count_processes(trace);
 
+	if (trace_is_imported(trace)) {
+		imported_add_trace(r, trace, p);
+		return;
+	}
 	const char *headline = result_format(r, "%s   %s%s%s   %s thread%s", trace_title(trace), program ? program : "",
 					     program ? "   " : "", format_ns(time, p->end_ns - p->start_ns),
 					     format_count(threads, trace->threads.n), plural(trace->threads.n));
@@ -112,7 +117,7 @@ void result_add_memory(sonde_result *r, const profile *p)
 
 static const column timeline_columns[] = {
 	{ "device", "device", CELL_STRING, 0, false },
-	{ "time_ns", "from", CELL_NS, 0, false },
+	{ "time_ns", "time", CELL_NS, 0, false },
 	{ "peak_bytes", "peak", CELL_BYTES, 0, false },
 };
 static const column snapshot_columns[] = {
@@ -138,6 +143,7 @@ void result_add_memory_curves(sonde_result *r, const profile *p)
 			c[2] = cell_bytes(peaks[k]);
 		}
 	}
+	table_chart(t, CHART_STEPS, "time_ns", "peak_bytes", "device");
 	if (t)
 		t->n_shown = 0;
 	t = p->snapshots.n ? result_table(r, "memory_snapshots", NULL, snapshot_columns, 5) : NULL;
@@ -267,6 +273,10 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 	enum { N_LOST = sizeof lost / sizeof lost[0], N_REPAIRED = sizeof repaired / sizeof repaired[0] };
 	uint64_t n_lost = sum(lost, N_LOST), n_repaired = sum(repaired, N_REPAIRED);
 
+	if (trace_is_imported(trace)) {
+		imported_add_losses(r, trace, counts);
+		return;
+	}
 	result_add(r, "n_emitted", d->n_rings_missing ? cell_unknown() : cell_count(d->n_kept + n_lost));
 	result_add(r, "n_kept", cell_count(d->n_kept));
 	result_add(r, "n_lost", d->n_rings_missing ? cell_unknown() : cell_count(n_lost));
@@ -290,6 +300,8 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 	if (d->truncated_bytes)
 		result_note_add(r, "damaged", "the file is cut off: its last %" PRIu64 " bytes are not a whole block",
 				d->truncated_bytes);
+	if (d->torn_index_bytes)
+		result_note_add(r, "index", "cut off; everything is read from the recording in front of it");
 	if (d->first_damage >= 0)
 		result_note_add(r, "damaged",
 				"from byte %" PRId64 " on: %" PRIu64 " bytes in %" PRIu64 " blocks skipped",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "analyze/imported.h"
 #include "base/error.h"
 #include "base/format_number.h"
 
@@ -148,14 +149,26 @@ static void note_end(sonde_result *r, const sonde_trace *trace)
 		}
 }
 
+/* What the program said about itself. Other tools keep whole documents there: `sonde info --json` has them. */
+static void note_meta(sonde_result *r, const profile *p)
+{
+	enum { LONGEST = 200 };
+
+	for (size_t i = 0; i < p->meta.n; i++) {
+		const trace_meta *m = &p->meta.items[i];
+		bool ours = strncmp(m->key, "sonde.", 6) == 0;
+		if (!trace_is_imported(p->trace) || (!ours && strlen(m->value) <= LONGEST))
+			result_note_add(r, m->key, "%s", m->value);
+	}
+}
+
 static sonde_status summary_run(const sonde_trace *trace, const sonde_analyze_options *o, sonde_result *r,
 				sonde_error *err)
 {
-	profile_options options = { .shape = PROFILE_FLAT };
+	profile_options options = profile_options_from(trace, o);
 	profile *p = NULL;
 	char events[NUMBER_TEXT];
 
-	(void)o;
 	sonde_status status = profile_new(trace, &options, &p, err);
 	if (status)
 		return status;
@@ -163,10 +176,10 @@ static sonde_status summary_run(const sonde_trace *trace, const sonde_analyze_op
 	status = add_top(r, p, err);
 	add_processes(r, trace);
 	note_origin(r, trace);
-	result_note_add(r, "events", "%s of %zu names", format_count(events, trace->diagnostics.n_kept), p->nodes.n);
+	uint64_t n_events = trace_is_imported(trace) ? imported_count(trace).n_events : trace->diagnostics.n_kept;
+	result_note_add(r, "events", "%s of %zu names", format_count(events, n_events), p->nodes.n);
 	note_end(r, trace);
-	for (size_t i = 0; i < p->meta.n; i++)
-		result_note_add(r, p->meta.items[i].key, "%s", p->meta.items[i].value);
+	note_meta(r, p);
 	result_add_memory(r, p);
 	result_add_counters(r, p);
 	result_add_losses(r, trace, &p->counts);

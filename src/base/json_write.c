@@ -99,16 +99,20 @@ static bool is_plain(unsigned char byte)
 	return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
 }
 
-static void put_escape(json_writer *w, uint32_t code)
+static size_t write_escape(char *to, uint32_t code)
 {
-	static const char from[] = "\"\\\n\t\r\b\f", to[] = "\"\\ntrbf";
+	static const char from[] = "\"\\\n\t\r\b\f", letters[] = "\"\\ntrbf", digits[] = "0123456789abcdef";
 	const char *found = code && code < 0x80 ? strchr(from, (int)code) : NULL;
-	char text[8];
 
-	if (found)
-		put(w, (char[]){ '\\', to[found - from] }, 2);
-	else
-		put(w, text, (size_t)snprintf(text, sizeof text, "\\u%04x", (unsigned)(code & 0xffff)));
+	to[0] = '\\';
+	if (found) {
+		to[1] = letters[found - from];
+		return 2;
+	}
+	to[1] = 'u';
+	for (int i = 0; i < 4; i++)
+		to[2 + i] = digits[code >> (12 - 4 * i) & 15];
+	return 6;
 }
 
 static bool needs_escape(uint32_t code)
@@ -117,26 +121,31 @@ static bool needs_escape(uint32_t code)
 	       code == 0x2029;
 }
 
-/* Writes what is at text, which is not plain, and returns how many bytes that was. */
-static size_t put_special(json_writer *w, const char *text, size_t len)
+/* Writes what is at text, which is not plain, at most six bytes for each of it. Returns how many bytes of text that
+   was. */
+static size_t write_special(char *to, size_t *ret_len, const char *text, size_t len)
 {
 	uint32_t code;
 	size_t n = utf8_decode(text, len, &code);
 
 	if (n == 0) {
-		put(w, "\xef\xbf\xbd", 3);
+		memcpy(to, "\xef\xbf\xbd", 3);
+		*ret_len = 3;
 		return 1;
 	}
-	if (needs_escape(code))
-		put_escape(w, code);
-	else
-		put(w, text, n);
+	if (needs_escape(code)) {
+		*ret_len = write_escape(to, code);
+	} else {
+		memcpy(to, text, n);
+		*ret_len = n;
+	}
 	return n;
 }
 
 static void put_quoted(json_writer *w, const char *text, size_t len)
 {
-	size_t run = 0;
+	size_t run = 0, special_len;
+	char special[6];
 
 	put_char(w, '"');
 	for (size_t i = 0; i < len;) {
@@ -145,11 +154,29 @@ static void put_quoted(json_writer *w, const char *text, size_t len)
 			continue;
 		}
 		put(w, text + run, i - run);
-		i += put_special(w, text + i, len - i);
+		i += write_special(special, &special_len, text + i, len - i);
+		put(w, special, special_len);
 		run = i;
 	}
 	put(w, text + run, len - run);
 	put_char(w, '"');
+}
+
+size_t json_quote(char *to, const char *text, size_t len)
+{
+	size_t n = 0, special_len;
+
+	to[n++] = '"';
+	for (size_t i = 0; i < len;) {
+		if (is_plain((unsigned char)text[i])) {
+			to[n++] = text[i++];
+			continue;
+		}
+		i += write_special(to + n, &special_len, text + i, len - i);
+		n += special_len;
+	}
+	to[n++] = '"';
+	return n;
 }
 
 void json_key(json_writer *w, const char *key)

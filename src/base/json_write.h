@@ -49,4 +49,8 @@ void json_raw(json_writer *w, const char *text, size_t len); /* a value that is 
 void json_line(json_writer *w);				     /* indented by one space per level */
 bool json_ok(const json_writer *w);
 
+/* The same to memory: text in quotes. `to` has room for JSON_QUOTED(len) bytes. Returns how many there are. */
+#define JSON_QUOTED(len) (6 * (size_t)(len) + 2)
+size_t json_quote(char *to, const char *text, size_t len);
+
 #endif

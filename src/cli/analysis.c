@@ -1,19 +1,38 @@
 /* See analysis.h. */
 #include "cli/analysis.h"
 
+#include <string.h>
+
+#include "cli/progress.h"
+#include "cli/select.h"
+
 int trace_open(const command *c, char *const *files, size_t n_files, sonde_trace **ret_trace)
 {
 	sonde_error err = { .position = -1 };
+	progress p;
 
 	if (n_files == 0)
 		return say_usage(c, "no FILE given");
-	sonde_status status = n_files == 1
-				      ? sonde_trace_open(files[0], ret_trace, &err)
-				      : sonde_trace_open_files((const char *const *)files, n_files, ret_trace, &err);
+	progress_begin(&p, "reading", files, n_files);
+	sonde_open_options how = { .struct_size = sizeof how, .progress = progress_update, .context = &p };
+	sonde_status status = sonde_trace_open_with((const char *const *)files, n_files, &how, ret_trace, &err);
+	progress_end(&p);
 	return status ? say_error(n_files == 1 ? files[0] : NULL, status, &err) : EXIT_OK;
 }
 
-int analysis_run(const command *c, char *const *files, size_t n_files, const sonde_analyze_options *what, output *to)
+/* Those that were there before traces had an index do without; the others find nothing in a recording that has none. */
+static bool needs_index(const char *name)
+{
+	static const char *const without[] = { "report", "summary", "info" };
+
+	for (size_t i = 0; i < sizeof without / sizeof *without; i++)
+		if (strcmp(without[i], name) == 0)
+			return false;
+	return true;
+}
+
+int analysis_run(const command *c, const char *name, char *const *files, size_t n_files,
+		 const sonde_analyze_options *what, output *to)
 {
 	sonde_trace *trace = NULL;
 	sonde_result *result = NULL;
@@ -22,7 +41,9 @@ int analysis_run(const command *c, char *const *files, size_t n_files, const son
 
 	if (code != EXIT_OK)
 		return code;
-	sonde_status status = sonde_analyze(trace, c->name, what, &result, &err);
+	sonde_status status = needs_index(name) ? sonde_trace_prepare(trace, NULL, &err) : SONDE_OK;
+	if (!status)
+		status = sonde_analyze(trace, name, what, &result, &err);
 	sonde_trace_free(trace);
 	const char *file = n_files == 1 && status != SONDE_E_USAGE ? files[0] : NULL;
 	code = status ? say_error(file, status, &err) : output_print(to, result);
@@ -33,14 +54,17 @@ int analysis_run(const command *c, char *const *files, size_t n_files, const son
 int analysis_run_plain(const command *c, int argc, char **argv)
 {
 	options o = options_begin(c, argc, argv);
+	selection s = selection_begin();
 	output to = { 0 };
 	size_t n_files = 0;
 
 	for (int id; (id = options_next(&o)) != OPTIONS_END;) {
 		if (id == OPTIONS_OPERAND)
 			argv[n_files++] = argv[o.at - 1];
-		else if (id < 0 || !output_option(&to, &o, id))
+		else if (id < 0 || !(selection_takes(id) ? selection_option(&s, &o, id) : output_option(&to, &o, id)))
 			return options_exit_code(id);
 	}
-	return analysis_run(c, argv, n_files, NULL, &to);
+	if (!selection_end(&s, c))
+		return EXIT_USAGE;
+	return analysis_run(c, c->name, argv, n_files, &s.options, &to);
 }

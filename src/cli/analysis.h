@@ -1,4 +1,4 @@
-/* What report, summary and info have in common: open the files, run the analysis of the command's name, print. */
+/* What commands that run an analysis have in common: open the files, run it, print. */
 #ifndef SONDE_CLI_ANALYSIS_H
 #define SONDE_CLI_ANALYSIS_H
 
@@ -7,10 +7,10 @@
 #include "cli/output.h"
 
 /* files are the operands; none is wrong usage. Returns the exit code. */
-int analysis_run(const command *c, char *const *files, size_t n_files, const sonde_analyze_options *options,
-		 output *to);
+int analysis_run(const command *c, const char *name, char *const *files, size_t n_files,
+		 const sonde_analyze_options *options, output *to);
 
-/* A command that has no options but those of output.h. */
+/* A command of an analysis's name that has no options but those of output.h and select.h. */
 int analysis_run_plain(const command *c, int argc, char **argv);
 
 /* Opens one file or several as one trace; EXIT_OK or the exit code after saying why not. */

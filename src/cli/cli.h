@@ -30,8 +30,8 @@ typedef struct option_def {
 	int id;		      /* what options_next() returns: an enum of the command, or OPTION_* of output.h */
 	char letter;	      /* 'o', or 0 */
 	const char *argument; /* "N"; NULL: a switch */
-	const char *help;
-	const char *group; /* set on the first option of a group: its heading */
+	const char *help;     /* NULL: only in the manual; --help fits one screen */
+	const char *group;    /* set on the first option of a group: its heading */
 } option_def;
 
 typedef struct command {

@@ -2,7 +2,10 @@
 #include "cli/analysis.h"
 
 static const option_def info_options[] = {
-	OUTPUT_JSON, OUTPUT_CSV, OUTPUT_FILE, OUTPUT_COLOR, { .name = NULL },
+	{ .name = "json", .id = OPTION_JSON, .help = "for programs; also --csv, --markdown and --html" },
+	OUTPUT_FILE,
+	OUTPUT_OTHERS,
+	{ .name = NULL },
 };
 
 const command info_command = {

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/format_number.h"
+#include "cli/progress.h"
 #include "cli/record_program.h"
 #include "cli/record_sampler.h"
 
@@ -221,12 +222,62 @@ static const char *signal_text(int number, char *buffer, size_t size)
 	return buffer;
 }
 
+/* What stops the work on the index: these signals wait until somebody looks. */
+typedef struct indexing {
+	progress progress;
+	sigset_t stops;
+	bool stopped;
+} indexing;
+
+static bool update_indexing(void *context, uint64_t done, uint64_t total)
+{
+	indexing *x = context;
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&x->stops, number) == 1 && sigismember(&pending, number) == 1)
+			x->stopped = true;
+	return !x->stopped && progress_update(&x->progress, done, total);
+}
+
+/* The program is gone, so Ctrl-C means us: it ends the work on the index, and the recording stays as it is. */
+static void add_index(const recording *r, const program *p)
+{
+	char *const files[] = { (char *)r->path };
+	struct timespec now = { 0, 0 };
+	sonde_error err = { .position = -1 };
+	indexing x = { 0 };
+	sigset_t interrupt;
+
+	sigemptyset(&interrupt);
+	sigaddset(&interrupt, SIGINT);
+	x.stops = p->awaited;
+	sigdelset(&x.stops, SIGCHLD);
+	if (!program_ignored_interrupt(p))
+		sigaddset(&x.stops, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupt, NULL);
+	signal(SIGINT, SIG_DFL);
+	progress_begin(&x.progress, "indexing", files, 1);
+	sonde_status status = sonde_recorder_add_index(r->path, update_indexing, &x, &err);
+	progress_end(&x.progress);
+	sigtimedwait(&interrupt, NULL, &now);
+	signal(SIGINT, SIG_IGN);
+	sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
+	if (x.stopped)
+		say("%s has no index: interrupted; everything recorded is there", r->path);
+	else if (status && status != SONDE_E_STATE) /* a process of the program still runs */
+		say("%s: %s; everything recorded is there", r->path, err.message);
+}
+
 /* Joins the parts and says where the file went. What goes wrong here does not change how the program ended. */
-static void finish(const recording *r, sonde_recorder *recorder, int wait_status)
+static void finish(const recording *r, const program *p, sonde_recorder *recorder, int wait_status)
 {
 	uint64_t n_recovered = 0;
 	sonde_error err = { .position = -1 };
 	char text[64], count[NUMBER_TEXT];
+
+	signal(SIGXFSZ, SIG_IGN); /* beyond the limit of a file's size writes fail, and we live to say so */
 	sonde_status status = sonde_recorder_close(recorder, wait_status, &n_recovered, &err);
 
 	if (WIFSIGNALED(wait_status))
@@ -237,6 +288,7 @@ static void finish(const recording *r, sonde_recorder *recorder, int wait_status
 		say_error(r->path, status, &err);
 		return;
 	}
+	add_index(r, p);
 	if (r->report)
 		print_report(r);
 	say("recorded into %s: sonde report %s", r->path, r->path);
@@ -275,7 +327,7 @@ static int run(const command *self, int argc, char **argv)
 		return refuse_program(r.argv[0], error);
 	}
 	int wait_status = watch(&p, recorder, r.interval_ms);
-	finish(&r, recorder, wait_status);
+	finish(&r, &p, recorder, wait_status);
 	die_like(wait_status);
 }
 

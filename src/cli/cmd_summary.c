@@ -1,8 +1,17 @@
 /* sonde summary: one screen about a recording. */
 #include "cli/analysis.h"
 
+#include "cli/select.h"
+
 static const option_def summary_options[] = {
-	OUTPUT_JSON, OUTPUT_CSV, OUTPUT_FILE, OUTPUT_COLOR, { .name = NULL },
+	SELECT_STEPS,
+	SELECT_RANKS,
+	SELECT_FROM,
+	SELECT_TO,
+	{ .name = "json", .id = OPTION_JSON, .help = "for programs; also --csv, --markdown and --html" },
+	OUTPUT_FILE,
+	OUTPUT_OTHERS,
+	{ .name = NULL },
 };
 
 const command summary_command = {

@@ -25,7 +25,8 @@ void help_print_command(const command *c)
 	for (const option_def *option = c->options; option->name; option++) {
 		if (option->group || option == c->options)
 			printf("\n%s\n", option->group ? option->group : "Options");
-		put_option(option);
+		if (option->help)
+			put_option(option);
 	}
 	printf("\nman sonde-%s says more.\n", c->name);
 }

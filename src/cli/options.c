@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/format_number.h"
+#include "base/parse_units.h"
 
 options options_begin(const command *c, int argc, char **argv)
 {
@@ -153,28 +154,11 @@ bool options_number(const options *o, uint64_t min, uint64_t max, uint64_t *ret_
 	return false;
 }
 
-static bool parse_size(const char *text, uint64_t *ret_bytes)
-{
-	static const char units[] = "KMGT";
-	const char *rest, *unit;
-
-	if (!parse_number(text, ret_bytes, &rest))
-		return false;
-	if (!*rest)
-		return true;
-	unit = strchr(units, *rest & ~0x20); /* in capitals */
-	unsigned shift = unit && *unit ? 10 * (unsigned)(unit - units + 1) : 64;
-	if (shift == 64 || *ret_bytes > UINT64_MAX >> shift)
-		return false;
-	*ret_bytes <<= shift;
-	return !rest[1] || strcmp(rest + 1, "B") == 0 || strcmp(rest + 1, "iB") == 0;
-}
-
 bool options_size(const options *o, uint64_t min, uint64_t max, uint64_t *ret_bytes)
 {
 	char from[NUMBER_TEXT], to[NUMBER_TEXT];
 
-	if (parse_size(o->value, ret_bytes) && *ret_bytes >= min && *ret_bytes <= max)
+	if (parse_bytes(o->value, ret_bytes) && *ret_bytes >= min && *ret_bytes <= max)
 		return true;
 	say_usage(o->command, "--%s needs a size from %s to %s, such as 64M, not '%s'", o->option->name,
 		  format_bytes(from, min), format_bytes(to, max), o->value);

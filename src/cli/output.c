@@ -39,19 +39,33 @@ static void on_death(void (*handler)(int))
 	}
 }
 
+static bool set_format(output *to, const options *o, sonde_format format)
+{
+	static const char *const names[] = { "text", "json", "csv", "markdown", "html" };
+
+	if (to->format != SONDE_TEXT && to->format != format) {
+		say_usage(o->command, "--%s and --%s exclude each other", names[to->format], names[format]);
+		return false;
+	}
+	to->format = format;
+	return true;
+}
+
 bool output_option(output *to, const options *o, int id)
 {
 	static const char *const colors[] = { "auto", "always", "never", NULL };
-	sonde_format format = id == OPTION_JSON ? SONDE_JSON : SONDE_CSV;
 
 	switch (id) {
 	case OPTION_JSON:
+		return set_format(to, o, SONDE_JSON);
 	case OPTION_CSV:
-		if (to->format != SONDE_TEXT && to->format != format) {
-			say_usage(o->command, "--json and --csv exclude each other");
-			return false;
-		}
-		to->format = format;
+		return set_format(to, o, SONDE_CSV);
+	case OPTION_MARKDOWN:
+		return set_format(to, o, SONDE_MARKDOWN);
+	case OPTION_HTML:
+		return set_format(to, o, SONDE_HTML);
+	case OPTION_TABLE:
+		to->table = o->value;
 		return true;
 	case OPTION_OUTPUT:
 		to->path = strcmp(o->value, "-") == 0 ? NULL : o->value;
@@ -185,6 +199,7 @@ sonde_print_options output_look(const output *to, FILE *stream)
 		.width = width_of(fd),
 		.color = wants_color(to, fd),
 		.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+		.table = to->table,
 	};
 }
 
@@ -203,5 +218,5 @@ int output_print(output *to, const sonde_result *result)
 	if (!is_done)
 		say_error(to->path, status, &err);
 	output_close(to, EXIT_ENVIRONMENT);
-	return is_done ? EXIT_OK : EXIT_ENVIRONMENT;
+	return is_done ? EXIT_OK : status == SONDE_E_USAGE ? EXIT_USAGE : EXIT_ENVIRONMENT;
 }

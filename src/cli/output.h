@@ -1,5 +1,6 @@
 /*
- * Where a result goes and how it looks: --json, --csv, -o FILE, --color WHEN, the same for every command.
+ * Where a result goes and how it looks: --json, --csv, --markdown, --html, -o FILE, --color WHEN, the same for every
+ * command.
  *
  *   output to = { 0 };                        the table of options has OUTPUT_JSON, OUTPUT_FILE, ...
  *   output_option(&to, &o, id)                for ids that the command does not know itself
@@ -17,7 +18,7 @@
 
 #include "cli/options.h"
 
-enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_OUTPUT, OPTION_COLOR };
+enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_MARKDOWN, OPTION_HTML, OPTION_TABLE, OPTION_OUTPUT, OPTION_COLOR };
 
 #define OUTPUT_JSON                                                                                                    \
 	{                                                                                                              \
@@ -27,6 +28,15 @@ enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_OUTPUT, OPTION_COLOR };
 	{                                                                                                              \
 		.name = "csv", .id = OPTION_CSV, .help = "the table as CSV, for spreadsheets"                          \
 	}
+/* Those that the help of --json mentions, and what only the manual does. */
+/* clang-format off */
+#define OUTPUT_OTHERS \
+	{ .name = "csv", .id = OPTION_CSV }, \
+	{ .name = "markdown", .id = OPTION_MARKDOWN }, \
+	{ .name = "html", .id = OPTION_HTML }, \
+	{ .name = "table", .id = OPTION_TABLE, .argument = "KEY" }, \
+	{ .name = "color", .id = OPTION_COLOR, .argument = "WHEN" }
+/* clang-format on */
 #define OUTPUT_FILE                                                                                                    \
 	{                                                                                                              \
 		.name = "output", .id = OPTION_OUTPUT, .letter = 'o', .argument = "FILE",                              \
@@ -40,8 +50,9 @@ enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_OUTPUT, OPTION_COLOR };
 
 typedef struct output {
 	sonde_format format;
-	const char *path; /* NULL: stdout */
-	size_t color;	  /* 0 auto, 1 always, 2 never */
+	const char *path;  /* NULL: stdout */
+	const char *table; /* for CSV; NULL: what the result is about */
+	size_t color;	   /* 0 auto, 1 always, 2 never */
 	FILE *stream;
 	char *final_path; /* where the file goes at the end; NULL: stream is what it is */
 } output;

@@ -162,6 +162,11 @@ int program_reap(program *p)
 	return status;
 }
 
+bool program_ignored_interrupt(const program *p)
+{
+	return p->old_actions[0].sa_handler == SIG_IGN;
+}
+
 _Noreturn void die_like(int wait_status)
 {
 	struct rlimit no_core = { 0, 0 };

@@ -43,6 +43,9 @@ bool program_wait(program *p, int64_t timeout_ns);
 
 int program_reap(program *p);
 
+/* Whoever started sonde had SIGINT ignored, as for a job in the background. */
+bool program_ignored_interrupt(const program *p);
+
 /* Exits with the program's code or dies of its signal, without a core file of our own. */
 _Noreturn void die_like(int wait_status);
 

@@ -59,7 +59,13 @@ int say_error(const char *file, sonde_status status, const sonde_error *err)
 
 	if (err->position > 0)
 		snprintf(where, sizeof where, "byte %s: ", format_count(number, (uint64_t)err->position));
-	say("%s%s%s%s", is_named ? "" : file, is_named ? "" : ": ", where, err->message);
+	if (is_named) { /* the message begins with the name of a file, behind which the place belongs */
+		const char *end = strstr(err->message + (file ? strlen(file) : 0), ": ");
+		int len = end ? (int)(end - err->message) + 2 : 0;
+		say("%.*s%s%s", len, err->message, where, err->message + len);
+	} else {
+		say("%s: %s%s", file, where, err->message);
+	}
 	return exit_code_for(status);
 }
 

@@ -6,7 +6,7 @@
  * overlap there go to further threads of the same name. Times are microseconds with three decimals from the start of
  * the recording: exact nanoseconds.
  */
-#include "export/exporter.h"
+#include "export/chrome.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -263,8 +263,7 @@ static void on_memory(void *context, const walk_memory *m)
 	char buffer[32], name[300];
 
 	snprintf(name, sizeof name, "memory %s bytes",
-		 trace_device_name(c->trace, &c->trace->streams.items[c->thread->stream], m->device, buffer,
-				   sizeof buffer));
+		 trace_device_name(c->trace, c->thread->stream, m->device, buffer, sizeof buffer));
 	put_counter(c, name, m->time_ns, (double)m->current_bytes);
 }
 
@@ -277,8 +276,8 @@ static void on_snapshot(void *context, const walk_snapshot *m)
 	begin_event(c, "i", "memory snapshot", m->time_ns, c->pid, c->thread->tid);
 	json_key(w, "s"), json_string(w, "p");
 	json_key(w, "args"), json_begin_object(w);
-	json_key(w, "device"), json_string(w, trace_device_name(c->trace, &c->trace->streams.items[c->thread->stream],
-								m->device, buffer, sizeof buffer));
+	json_key(w, "device"),
+		json_string(w, trace_device_name(c->trace, c->thread->stream, m->device, buffer, sizeof buffer));
 	json_key(w, "current_bytes"), json_u64(w, m->current_bytes);
 	json_key(w, "peak_bytes"), json_u64(w, m->peak_bytes);
 	json_key(w, "n_live"), json_u64(w, m->n_live);
@@ -398,7 +397,8 @@ static void name_queue(chrome *c, const device_slice *s, uint32_t pid, uint32_t 
 	bool known = queue && queue->kind == NAME_STREAM;
 	char buffer[32];
 	const char *device =
-		known ? trace_device_name(c->trace, stream, queue->record->category, buffer, sizeof buffer) : "device";
+		known ? trace_device_name(c->trace, s->stream, queue->record->category, buffer, sizeof buffer)
+		      : "device";
 	const char *name = known ? trace_text(c->trace, queue->name) : "stream";
 
 	put_label(c, "process_name", pid, 0, device, strlen(device));
@@ -483,6 +483,8 @@ static sonde_status chrome_run(const sonde_trace *trace, FILE *out, sonde_error 
 	};
 	walk_counts counts;
 
+	if (trace_is_imported(trace))
+		return chrome_export_imported(trace, out, err);
 	json_begin_object(&c.json);
 	json_key(&c.json, "displayTimeUnit"), json_string(&c.json, "ns");
 	json_key(&c.json, "traceEvents"), json_begin_array(&c.json);

@@ -1,50 +1,15 @@
 /*
- * A result as CSV (RFC 4180, CRLF): the column keys, then every row of the first table. A tree gets a last column
- * "depth". A result without tables becomes one row of its single values.
- *
- * Spreadsheets run what looks like a formula, so a string that begins like one gets a leading apostrophe. Control
- * characters and bytes that are not UTF-8 become U+FFFD: the output may well be looked at on a terminal.
+ * A result as CSV (RFC 4180, CRLF): the column keys, then every row of one table: the one that was asked for, else the
+ * findings, else the first. A tree gets a last column "depth". A result without tables becomes one row of its single
+ * values.
  */
 #include "present/present.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/csv_write.h"
 #include "base/format_number.h"
-#include "base/utf8.h"
-
-static void put_clean(FILE *out, const char *text)
-{
-	for (size_t len = strlen(text); len > 0;) {
-		uint32_t code = 0;
-		size_t n = utf8_decode(text, len, &code);
-		bool is_space = code == '\t' || code == '\n' || code == '\r';
-
-		if (n == 0 || (utf8_is_control(code) && !is_space))
-			fputs("\xef\xbf\xbd", out);
-		else
-			fwrite(text, 1, n, out);
-		if (code == '"')
-			fputc('"', out);
-		n = n ? n : 1;
-		text += n;
-		len -= n;
-	}
-}
-
-static void put_string(FILE *out, const char *text)
-{
-	bool is_formula = text[0] && strchr("=+-@\t\r", text[0]);
-	bool is_quoted = is_formula || strpbrk(text, ",\"\r\n") || text[0] == ' ';
-
-	if (is_quoted)
-		fputc('"', out);
-	if (is_formula)
-		fputc('\'', out);
-	put_clean(out, text);
-	if (is_quoted)
-		fputc('"', out);
-}
 
 static void put_cell(FILE *out, const cell *c)
 {
@@ -54,7 +19,7 @@ static void put_cell(FILE *out, const cell *c)
 	case CELL_UNKNOWN:
 		break;
 	case CELL_STRING:
-		put_string(out, c->string);
+		csv_put(out, c->string, strlen(c->string));
 		break;
 	case CELL_COUNT:
 	case CELL_BYTES:
@@ -103,10 +68,53 @@ static void put_values(FILE *out, const result_value *values)
 	}
 }
 
+static void put_finding(FILE *out, const sonde_finding *f)
+{
+	cell lost = f->seconds_lost < 0 ? cell_unknown() : cell_number(f->seconds_lost);
+	cell share = f->share < 0 ? cell_unknown() : cell_number(f->share);
+	const cell cells[] = {
+		cell_string(f->rule),
+		cell_string(sonde_severity_name(f->severity)),
+		lost,
+		share,
+		cell_number(f->confidence),
+		cell_string(f->title),
+		cell_string(f->suggestion),
+		f->rank < 0 ? cell_unknown() : cell_integer(f->rank),
+		f->has_steps ? cell_integer(f->first_step) : cell_unknown(),
+		f->has_steps ? cell_integer(f->last_step) : cell_unknown(),
+		f->has_time ? cell_ns(f->from_ns) : cell_unknown(),
+		f->has_time ? cell_ns(f->to_ns) : cell_unknown(),
+	};
+
+	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+		put_cell(out, &cells[i]);
+		fputc(',', out);
+	}
+	csv_put_texts(out, f->evidence, f->n_evidence, " ");
+	fputc(',', out);
+	csv_put_texts(out, f->affected, f->n_affected, "; ");
+	fputs("\r\n", out);
+}
+
+static void put_findings(FILE *out, const sonde_result *result)
+{
+	fputs("rule,severity,seconds_lost,share,confidence,title,suggestion,rank,first_step,last_step,from_ns,to_ns,"
+	      "evidence,affected\r\n",
+	      out);
+	for (size_t i = 0; i < result->n_findings; i++)
+		put_finding(out, result->findings[i]);
+}
+
 void csv_print(const sonde_result *result, const sonde_print_options *options, FILE *out)
 {
-	(void)options;
-	if (result->tables)
+	const table *asked = options->table ? sonde_result_find_table(result, options->table) : NULL;
+
+	if (asked)
+		put_table(out, asked);
+	else if (result->has_findings)
+		put_findings(out, result);
+	else if (result->tables)
 		put_table(out, result->tables);
 	else
 		put_values(out, result->values);

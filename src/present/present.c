@@ -11,9 +11,8 @@ enum { DEFAULT_WIDTH = 80 };
 typedef void print_function(const sonde_result *result, const sonde_print_options *options, FILE *out);
 
 static print_function *const formats[] = {
-	[SONDE_TEXT] = text_print,
-	[SONDE_JSON] = json_print,
-	[SONDE_CSV] = csv_print,
+	[SONDE_TEXT] = text_print,	   [SONDE_JSON] = json_print, [SONDE_CSV] = csv_print,
+	[SONDE_MARKDOWN] = markdown_print, [SONDE_HTML] = html_print,
 };
 
 bool table_is_tree(const table *t)
@@ -45,6 +44,9 @@ sonde_status sonde_result_print(const sonde_result *result, sonde_format format,
 		return error_set(err, SONDE_E_USAGE, -1, "no such output format (%d)", (int)format);
 	if (!result_ok(result))
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	if (complete.table && !sonde_result_find_table(result, complete.table))
+		return error_set(err, SONDE_E_USAGE, -1, "%s has no table \"%s\"%s%s", result->name, complete.table,
+				 result->tables ? "; its first is " : "", result->tables ? result->tables->key : "");
 	errno = 0;
 	formats[format](result, &complete, out);
 	if (fflush(out) != 0 || ferror(out))

@@ -1,5 +1,5 @@
 /*
- * A result as text for a person: the headline, the tables, the notes.
+ * A result as text for a person: the headline, the findings (text_findings.c), the tables, the notes.
  *
  *   run.sonde   ./train --epochs 3   12.4 s   2 threads
  *
@@ -8,8 +8,8 @@
  *
  *   memory    cpu peak 312 MiB at 4.81 s in backward
  *
- * No line is wider than the terminal. The headline is cut in the middle; a note goes on in the next line, under its
- * text, and only a word that is wider than a line alone sticks out, so that it can still be copied.
+ * No line is wider than the terminal. The headline is cut in the middle unless it is a sentence; sentences and notes
+ * go on in the next line, and only a word that is wider than a line alone sticks out, so that it can still be copied.
  */
 #include "present/present.h"
 
@@ -31,28 +31,24 @@ static unsigned label_width(const result_note *notes, bool utf8)
 	return width;
 }
 
-/* Word by word from column `indent` on. */
-static void put_wrapped(FILE *out, const char *text, unsigned indent, const sonde_print_options *options)
+unsigned text_put_words(FILE *out, const char *text, unsigned at, unsigned indent, const sonde_print_options *options)
 {
-	unsigned at = indent;
+	size_t gap = at > indent ? 1 : 0;
 
 	for (const char *word = text + strspn(text, " "); *word;) {
-		size_t len = strcspn(word, " "), gap = strspn(word + len, " ");
-		const char *next = word + len + gap;
+		size_t len = strcspn(word, " ");
 
-		at += screen_putn(out, word, len, options->utf8);
-		if (!*next)
-			break;
-		if (at + gap + screen_columnsn(next, strcspn(next, " "), options->utf8) > options->width) {
+		if (gap && at + gap + screen_columnsn(word, len, options->utf8) > options->width) {
 			fputc('\n', out);
 			screen_pad(out, at = indent);
-		} else {
-			screen_pad(out, (unsigned)gap);
-			at += (unsigned)gap;
+			gap = 0;
 		}
-		word = next;
+		screen_pad(out, (unsigned)gap);
+		at += (unsigned)gap + screen_putn(out, word, len, options->utf8);
+		gap = strspn(word + len, " ");
+		word += len + gap;
 	}
-	fputc('\n', out);
+	return at;
 }
 
 static void put_notes(FILE *out, const result_note *notes, const sonde_print_options *options)
@@ -61,7 +57,8 @@ static void put_notes(FILE *out, const result_note *notes, const sonde_print_opt
 
 	for (const result_note *note = notes; note; note = note->next) {
 		screen_pad(out, width - screen_put(out, note->label, options->utf8));
-		put_wrapped(out, note->text, width, options);
+		text_put_words(out, note->text, width, width, options);
+		fputc('\n', out);
 	}
 }
 
@@ -70,8 +67,17 @@ void text_print(const sonde_result *result, const sonde_print_options *options, 
 	bool is_first = !result->headline;
 
 	if (result->headline) {
-		screen_put_cut(out, result->headline, options->width, options->utf8);
+		if (result->headline_wraps)
+			text_put_words(out, result->headline, 0, 0, options);
+		else
+			screen_put_cut(out, result->headline, options->width, options->utf8);
 		fputc('\n', out);
+	}
+	if (result->n_findings) {
+		if (!is_first)
+			fputc('\n', out);
+		is_first = false;
+		text_findings_print(result, options, out);
 	}
 	for (const table *t = result->tables; t; t = t->next) {
 		if (t->n_shown == 0) /* for programs only */

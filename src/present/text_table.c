@@ -10,7 +10,6 @@
  */
 #include "present/present.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "base/format_number.h"
 #include "base/screen_text.h"
 
-enum { MAX_COLUMNS = 64, MARGIN = 1, GAP = 2, INDENT = 2 };
+enum { MARGIN = 1, GAP = 2, INDENT = 2 };
 enum { NAME_ENOUGH = 24, NAME_LEAST = 8, BAR_WIDTH = 12, BAR_LEAST = 4, BAR_PRIORITY = 4 };
 
 typedef struct layout {
@@ -26,8 +25,8 @@ typedef struct layout {
 	const sonde_print_options *options;
 	size_t n_rows;
 	size_t n_columns;
-	unsigned widths[MAX_COLUMNS]; /* 0: not shown */
-	number_unit units[MAX_COLUMNS];
+	unsigned widths[RESULT_MAX_COLUMNS]; /* 0: not shown */
+	number_unit units[RESULT_MAX_COLUMNS];
 	size_t bar_column;
 	unsigned bar_width; /* 0: no bar */
 } layout;
@@ -40,50 +39,9 @@ static const cell *cell_at(const layout *l, size_t row, size_t i)
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
 /* The text of a cell: its own string, or a number in the buffer. */
-static const char *cell_text(const layout *l, const cell *c, size_t i, char *buffer)
+static const char *text_at(const layout *l, size_t row, size_t i, char *buffer)
 {
-	bool has_unit = c->type == l->table->columns[i].type;
-
-	switch (c->type) {
-	case CELL_UNKNOWN:
-		break;
-	case CELL_STRING:
-		return c->string;
-	case CELL_COUNT:
-		return format_count(buffer, c->count);
-	case CELL_INTEGER:
-		snprintf(buffer, NUMBER_TEXT, "%" PRId64, c->integer);
-		return buffer;
-	case CELL_NS:
-		return has_unit ? format_in_unit(buffer, (double)c->integer, l->units[i])
-				: format_ns(buffer, c->integer);
-	case CELL_BYTES:
-		return has_unit ? format_in_unit(buffer, (double)c->count, l->units[i])
-				: format_bytes(buffer, c->count);
-	case CELL_PERCENT:
-		return format_percent(buffer, c->number);
-	case CELL_NUMBER:
-		return format_number(buffer, c->number);
-	case CELL_BOOL:
-		return c->truth ? "yes" : "no";
-	}
-	return "-";
-}
-
-static double magnitude(const cell *c)
-{
-	return c->type == CELL_NS ? fabs((double)c->integer) : c->type == CELL_BYTES ? (double)c->count : 0;
-}
-
-/* The unit of the largest value: what is small beside it may print as "<0.01 s". */
-static number_unit choose_unit(const layout *l, size_t i)
-{
-	number_kind kind = l->table->columns[i].type == CELL_NS ? NUMBER_NS : NUMBER_BYTES;
-	double largest = 0;
-
-	for (size_t row = 0; row < l->n_rows; row++)
-		largest = fmax(largest, magnitude(cell_at(l, row, i)));
-	return number_unit_for(kind, largest);
+	return cell_text(cell_at(l, row, i), l->table->columns[i].type, l->units[i], buffer);
 }
 
 /* ---- Widths ------------------------------------------------------------------------------------------------------ */
@@ -104,7 +62,7 @@ static unsigned measure_column(const layout *l, size_t i)
 	char buffer[NUMBER_TEXT];
 
 	for (size_t row = 0; row < l->n_rows; row++) {
-		const char *text = cell_text(l, cell_at(l, row, i), i, buffer);
+		const char *text = text_at(l, row, i, buffer);
 		unsigned needed = indentation(l, row, i) + screen_columns(text, l->options->utf8);
 
 		width = needed > width ? needed : width;
@@ -120,7 +78,7 @@ static void measure(layout *l)
 		if (col->priority < 0)
 			continue;
 		if (col->type == CELL_NS || col->type == CELL_BYTES)
-			l->units[i] = choose_unit(l, i);
+			l->units[i] = column_unit(l->table, i, l->n_rows);
 		l->widths[i] = measure_column(l, i);
 	}
 }
@@ -288,7 +246,7 @@ static void put_row(const layout *l, FILE *out, size_t row)
 
 	for (size_t k = 0, i = column_at(l, 0); k < l->n_columns; i = column_at(l, ++k))
 		if (l->widths[i])
-			put_cell(l, out, i, cell_text(l, cell_at(l, row, i), i, buffer), indentation(l, row, i), &pad);
+			put_cell(l, out, i, text_at(l, row, i, buffer), indentation(l, row, i), &pad);
 	if (l->bar_width)
 		put_bar(l, out, cell_at(l, row, l->bar_column), pad);
 	fputc('\n', out);
@@ -307,7 +265,7 @@ void text_table_print(const table *t, const sonde_print_options *options, FILE *
 		.table = t,
 		.options = options,
 		.n_rows = t->n_shown < t->n_rows ? t->n_shown : t->n_rows,
-		.n_columns = t->n_columns < MAX_COLUMNS ? t->n_columns : MAX_COLUMNS,
+		.n_columns = t->n_columns,
 	};
 
 	measure(&l);

@@ -295,7 +295,8 @@ bool trace_join(sonde_trace *t, uint64_t stream)
 	s->live = !gone;
 	if (locate_ring(&j, s->info.ring_path) && open_ring(&j)) {
 		read_ring(&j);
-		if (gone && !j.failed && j.is_mine && j.file->path && append(&j, s->info)) {
+		bool is_file = j.file->path && j.file->bytes_are == BYTES_MAPPED;
+		if (gone && !j.failed && j.is_mine && is_file && append(&j, s->info)) {
 			unlink(j.path);
 			s->info.state = STREAM_RECOVERED;
 		}

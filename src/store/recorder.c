@@ -238,7 +238,7 @@ static uint64_t recover(const char *path)
 	sonde_trace *trace;
 	uint64_t n = 0;
 
-	if (sonde_trace_open(path, &trace, NULL))
+	if (trace_open_recordings(&(trace_source){ .path = path }, 1, &trace, NULL))
 		return 0;
 	for (size_t i = 0; i < trace->streams.n; i++)
 		n += trace->streams.items[i].n_joined;

@@ -1,6 +1,10 @@
 /*
  * From bytes to blocks. A block counts when its header's and its payload's checksums fit. After anything else the
  * search goes on at the next multiple of 8: blocks are aligned, so the next whole one is found.
+ *
+ * Behind the blocks of a finished recording lies its index (format/index.h), which is not looked into here. Where it is
+ * cut off, because whoever added it was killed or the file was, the blocks are still whole, and that is all that
+ * counts.
  */
 #include "store/trace.h"
 
@@ -234,6 +238,7 @@ static size_t skip_damaged(scan *s, size_t at)
 	if (next == s->file.len && sizeof *h + h->length > left) {
 		/* The end of a recording that was killed; the ring, if it is there, still has these events. */
 		d->truncated_bytes += left;
+		s->file.truncated = left;
 		s->file.cut = at;
 		return next;
 	}
@@ -243,6 +248,66 @@ static size_t skip_damaged(scan *s, size_t at)
 	d->n_damaged_blocks++;
 	d->skipped_bytes += next - at;
 	return next;
+}
+
+/* Bytes of an index that begins at `at`, with its footer; all that are left when it is cut off; 0: there is none. */
+static size_t index_bytes_at(const scan *s, size_t at, bool *ret_cut_off)
+{
+	const uint8_t *bytes = s->file.bytes + at;
+	size_t left = s->file.len - at;
+	uint64_t magic = INDEX_MAGIC;
+	index_header h;
+	index_footer f;
+
+	*ret_cut_off = true;
+	/* The first four bytes are those of a block. */
+	if (left <= 4 || memcmp(bytes, &magic, left < sizeof magic ? left : sizeof magic) != 0)
+		return 0;
+	if (left < sizeof h)
+		return left;
+	memcpy(&h, bytes, sizeof h);
+	if (h.header_crc != crc32c(0, &h, offsetof(index_header, header_crc)) || h.length < sizeof h)
+		return 0;
+	if (left < sizeof f || h.length > left - sizeof f)
+		return left;
+	memcpy(&f, bytes + h.length, sizeof f);
+	*ret_cut_off = f.magic != INDEX_FOOTER || f.crc != crc32c(0, &f, offsetof(index_footer, crc));
+	return (size_t)h.length + (*ret_cut_off ? 0 : sizeof f);
+}
+
+/* Takes note of it and returns the bytes to go on behind, or 0. */
+static size_t skip_index(scan *s, size_t at)
+{
+	bool cut_off;
+	size_t n = s->n_blocks || s->file.from ? index_bytes_at(s, at, &cut_off) : 0;
+
+	if (!n)
+		return 0;
+	s->trace->index_bytes += n;
+	if (cut_off)
+		s->trace->diagnostics.torn_index_bytes += n;
+	if (cut_off && n == s->file.len - at)
+		s->file.cut = at;
+	return n;
+}
+
+/* The footer says where the index begins: nothing behind it is a block, whatever lies before it. */
+static size_t blocks_end(const trace_file *file)
+{
+	index_footer f;
+	index_header h;
+
+	if (file->len < sizeof f + sizeof h)
+		return file->len;
+	memcpy(&f, file->bytes + file->len - sizeof f, sizeof f);
+	if (f.magic != INDEX_FOOTER || f.crc != crc32c(0, &f, offsetof(index_footer, crc)) ||
+	    f.offset % BLOCK_ALIGN != 0 || f.offset < file->from || f.offset > file->len - sizeof f - sizeof h)
+		return file->len;
+	memcpy(&h, file->bytes + f.offset, sizeof h);
+	if (h.magic != INDEX_MAGIC || h.header_crc != crc32c(0, &h, offsetof(index_header, header_crc)) ||
+	    h.length != file->len - sizeof f - f.offset)
+		return file->len;
+	return (size_t)f.offset;
 }
 
 static sonde_status refuse(const trace_file *f, sonde_error *err)
@@ -277,26 +342,40 @@ static sonde_status scan_block(scan *s, size_t *at, sonde_error *err)
 	return SONDE_OK;
 }
 
+/* At something that is no block. Returns where to go on. */
+static size_t skip_strange(scan *s, size_t at)
+{
+	size_t left = s->file.len - at, n = skip_index(s, at);
+
+	if (n)
+		return at + n;
+	if (left < sizeof(block_header)) {
+		s->trace->diagnostics.truncated_bytes += left;
+		s->file.truncated = left;
+		s->file.cut = at;
+		return s->file.len;
+	}
+	note_damage(s->trace, at);
+	s->trace->diagnostics.skipped_bytes += BLOCK_ALIGN;
+	return at + BLOCK_ALIGN;
+}
+
 sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err)
 {
 	scan s = { .trace = t, .file = t->files.items[file] };
 	sonde_status status = SONDE_OK;
+	size_t end = blocks_end(&s.file);
 
+	t->index_bytes += s.file.len - end;
+	s.file.len = end;
 	s.file.cut = s.budget = s.file.len;
 	for (size_t at = s.file.from; at < s.file.len && !status;) {
-		if (s.file.len - at < sizeof(block_header)) {
-			t->diagnostics.truncated_bytes += s.file.len - at;
-			s.file.cut = at;
-			break;
-		}
-		if (block_header_ok(header_at(&s, at))) {
+		if (s.file.len - at >= sizeof(block_header) && block_header_ok(header_at(&s, at)))
 			status = scan_block(&s, &at, err);
-			continue;
-		}
-		note_damage(t, at);
-		t->diagnostics.skipped_bytes += BLOCK_ALIGN;
-		at += BLOCK_ALIGN;
+		else
+			at = skip_strange(&s, at);
 	}
 	t->files.items[file].cut = s.file.cut;
+	t->files.items[file].truncated = s.file.truncated;
 	return status || s.n_blocks || s.file.from ? status : refuse(&s.file, err);
 }

@@ -19,9 +19,11 @@ const char *trace_category_name(uint32_t fixed)
 	return fixed < sizeof category_names / sizeof category_names[0] ? category_names[fixed] : "other";
 }
 
-const char *trace_device_name(const sonde_trace *t, const trace_stream *s, uint32_t device, char *buffer, size_t size)
+const char *trace_device_name(const sonde_trace *t, uint32_t stream, uint32_t device, char *buffer, size_t size)
 {
-	const trace_site *site = device >= NAME_FIRST_ID ? trace_site_of(s, device) : NULL;
+	if (trace_is_imported(t))
+		return trace_index_device_name(t, device, buffer, size);
+	const trace_site *site = device >= NAME_FIRST_ID ? trace_site_of(&t->streams.items[stream], device) : NULL;
 
 	if (site)
 		return trace_text(t, site->name);
@@ -34,39 +36,14 @@ const char *trace_device_name(const sonde_trace *t, const trace_stream *s, uint3
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-static sonde_status read_pipe(int fd, trace_file *f, sonde_error *err)
-{
-	size_t capacity = 0;
-
-	for (;;) {
-		if (f->len == capacity) {
-			capacity = capacity ? capacity * 2 : 1 << 20;
-			uint8_t *grown = realloc(f->bytes, capacity);
-			if (!grown)
-				return error_set(err, SONDE_E_MEMORY, -1, "out of memory after %zu bytes", f->len);
-			f->bytes = grown;
-		}
-		ssize_t n = read(fd, f->bytes + f->len, capacity - f->len);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_set(err, SONDE_E_IO, (int64_t)f->len, "%s", strerror(errno));
-		if (n == 0)
-			return SONDE_OK;
-		f->len += (size_t)n;
-	}
-}
-
 static sonde_status load(int fd, trace_file *f, sonde_error *err)
 {
 	struct stat st;
 
 	if (fstat(fd, &st) != 0)
 		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
-	if (S_ISDIR(st.st_mode))
-		return error_set(err, SONDE_E_IO, -1, "is a directory");
 	if (!S_ISREG(st.st_mode))
-		return read_pipe(fd, f, err);
+		return error_set(err, SONDE_E_IO, -1, S_ISDIR(st.st_mode) ? "is a directory" : "is not a file");
 	f->len = (size_t)st.st_size;
 	if (!f->len)
 		return SONDE_OK;
@@ -106,31 +83,40 @@ static sonde_status scan_again(sonde_trace *t, const char *path, sonde_error *er
 	sonde_status status = load(fd, f, err);
 	close(fd);
 	f->from = before.cut < f->len ? before.cut : f->len;
-	t->diagnostics.truncated_bytes -= before.len - before.cut; /* a block that was being written */
+	t->diagnostics.truncated_bytes -= before.truncated; /* a block that was being written */
 	return status ? status : trace_scan(t, t->files.n - 1, err);
 }
 
-static sonde_status add_file(sonde_trace *t, const char *path, sonde_error *err)
+static sonde_status open_and_load(trace_file *f, sonde_error *err)
 {
-	bool standard_input = strcmp(path, "-") == 0;
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
+	sonde_status status = load(fd, f, err);
+	close(fd);
+	return status;
+}
+
+static sonde_status add_file(sonde_trace *t, const trace_source *from, sonde_error *err)
+{
 	trace_file *f = VEC_ADD(&t->files);
 
-	if (!f)
+	if (!f) {
+		free(from->bytes);
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	f->path = standard_input ? NULL : arena_strdup(&t->arena, path);
-	if (!f->path && !standard_input)
+	}
+	*f = (trace_file){ .bytes = from->bytes, .len = from->len };
+	f->path = from->path ? arena_strdup(&t->arena, from->path) : NULL;
+	if (!f->path && from->path)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return error_set(err, SONDE_E_IO, -1, "%s: %s", path, strerror(errno));
-	sonde_status status = load(fd, f, err);
-	if (!standard_input)
-		close(fd);
+	bool is_copy = from->bytes != NULL;
+	sonde_status status = is_copy ? SONDE_OK : open_and_load(f, err);
 	size_t first_stream = t->streams.n;
 	if (!status)
 		status = trace_scan(t, t->files.n - 1, err);
 	if (status)
-		return error_prefix(err, status, standard_input ? "standard input" : path);
+		return error_prefix(err, status, from->path ? from->path : "standard input");
 	size_t n_streams = t->streams.n;
 	bool live = false;
 	for (size_t i = first_stream; i < n_streams; i++) {
@@ -141,7 +127,7 @@ static sonde_status add_file(sonde_trace *t, const char *path, sonde_error *err)
 			return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 		live |= t->streams.items[i].live;
 	}
-	return live && !standard_input ? scan_again(t, path, err) : SONDE_OK;
+	return live && !is_copy ? scan_again(t, from->path, err) : SONDE_OK;
 }
 
 bool trace_find_parts(const char *path, glob_t *ret_found)
@@ -172,7 +158,7 @@ static sonde_status add_parts(sonde_trace *t, const char *path, sonde_error *err
 		sonde_error part_err;
 		if (len >= 5 && strcmp(found.gl_pathv[i] + len - 5, ".ring") == 0)
 			continue;
-		status = add_file(t, found.gl_pathv[i], &part_err);
+		status = add_file(t, &(trace_source){ .path = found.gl_pathv[i] }, &part_err);
 		/* A process that was killed before its first block leaves an empty part, which takes nothing from the
 		   rest. */
 		if (status == SONDE_E_MEMORY || status == SONDE_E_VERSION)
@@ -439,39 +425,43 @@ static sonde_status complete(sonde_trace *t, sonde_status status, sonde_trace **
 	return status;
 }
 
-sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_trace, sonde_error *err)
+sonde_trace *trace_new(void)
 {
 	sonde_trace *t = calloc(1, sizeof *t);
+
+	if (t)
+		t->diagnostics.first_damage = -1;
+	return t;
+}
+
+sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_trace, sonde_error *err)
+{
+	sonde_trace *t = trace_new();
 	trace_file *f = t ? VEC_ADD(&t->files) : NULL;
 
 	if (!f) {
 		sonde_trace_free(t);
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	}
-	t->diagnostics.first_damage = -1;
 	*f = (trace_file){ .bytes = (uint8_t *)bytes, .len = len, .bytes_are = BYTES_BORROWED };
 	return complete(t, trace_scan(t, 0, err), ret_trace, err);
 }
 
-sonde_status sonde_trace_open_files(const char *const *paths, size_t n_paths, sonde_trace **ret_trace, sonde_error *err)
+sonde_status trace_open_recordings(const trace_source *sources, size_t n, sonde_trace **ret_trace, sonde_error *err)
 {
-	sonde_trace *t = calloc(1, sizeof *t);
-	sonde_status status = SONDE_OK;
+	sonde_trace *t = trace_new();
+	sonde_status status = t ? SONDE_OK : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 
-	if (!t)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	t->diagnostics.first_damage = -1;
-	for (size_t i = 0; i < n_paths && !status; i++) {
-		status = add_file(t, paths[i], err);
-		if (!status && has_open_observer(t))
-			status = add_parts(t, paths[i], err);
+	for (size_t i = 0; i < n; i++) {
+		if (status) {
+			free(sources[i].bytes);
+			continue;
+		}
+		status = add_file(t, &sources[i], err);
+		if (!status && sources[i].path && has_open_observer(t))
+			status = add_parts(t, sources[i].path, err);
 	}
-	return complete(t, status, ret_trace, err);
-}
-
-sonde_status sonde_trace_open(const char *path, sonde_trace **ret_trace, sonde_error *err)
-{
-	return sonde_trace_open_files(&path, 1, ret_trace, err);
+	return t ? complete(t, status, ret_trace, err) : status;
 }
 
 void sonde_trace_free(sonde_trace *t)
@@ -487,6 +477,7 @@ void sonde_trace_free(sonde_trace *t)
 		VEC_DONE(&s->pairs);
 		VEC_DONE(&s->meta);
 	}
+	index_free(t->index);
 	for (size_t i = 0; i < t->owned.n; i++)
 		free(t->owned.items[i]);
 	for (size_t i = 0; i < t->files.n; i++) {

@@ -20,6 +20,7 @@
 #include "base/vec.h"
 #include "format/file.h"
 #include "format/names.h"
+#include "store/index.h"
 #include <sonde/trace.h>
 
 /* A name that events carry. Strings are numbers in trace.strings. */
@@ -102,8 +103,10 @@ typedef struct trace_diagnostics {
 	uint64_t n_rings_missing; /* killed, and the ring is gone: the last events may be missing, nobody knows how many
 				   */
 	uint64_t n_damaged_blocks, skipped_bytes;
-	int64_t first_damage;	  /* byte offset, -1: none */
-	uint64_t truncated_bytes; /* of a block cut off at the end of the file */
+	int64_t first_damage;			   /* byte offset, -1: none */
+	uint64_t truncated_bytes;		   /* of a block cut off at the end of the file */
+	uint64_t torn_index_bytes;		   /* of an index that is cut off; nothing is missing without it */
+	uint64_t n_lost_import, n_repaired_import; /* what index_diagnostics() sum up to */
 } trace_diagnostics;
 
 typedef struct trace_file {
@@ -111,7 +114,9 @@ typedef struct trace_file {
 	uint8_t *bytes;
 	size_t len;
 	size_t from; /* where the scan begins */
-	size_t cut;  /* where a block begins that the end of the file cuts off; len: nowhere */
+	size_t cut;  /* where a block or index begins that the end of the file cuts off, or a whole index; len: nowhere
+		      */
+	size_t truncated; /* bytes of that block */
 	enum { BYTES_OWNED, BYTES_MAPPED, BYTES_BORROWED } bytes_are;
 } trace_file;
 
@@ -128,9 +133,17 @@ struct sonde_trace {
 	VEC(block_header *) owned; /* joined blocks */
 	trace_diagnostics diagnostics;
 	uint64_t n_blocks_of[BLOCK_MODULES + 1], bytes_of[BLOCK_MODULES + 1];
+	uint64_t index_bytes;	     /* of the files, behind the blocks */
 	trace_site unnamed, refused; /* of an id that nothing explains; of names that found no room */
 	int64_t start_ns, end_ns;    /* CLOCK_MONOTONIC, over all streams */
+	sonde_index *index;	     /* the events in their indexed form (index.h), or NULL; the trace's own */
 };
+
+/* The events are in the index alone: an imported trace. A recording may have an index beside its blocks. */
+static inline bool trace_is_imported(const sonde_trace *t)
+{
+	return t->index && !t->streams.n;
+}
 
 /* Adds the blocks of file number `file`. Only a file without a single block is an error. */
 sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err);
@@ -145,6 +158,19 @@ void trace_sanitize_info(stream_block *info);
 bool trace_join(sonde_trace *t, uint64_t stream);
 
 sonde_status trace_finish(sonde_trace *t, sonde_error *err);
+
+/* Empty; NULL when out of memory. */
+sonde_trace *trace_new(void);
+
+/* A recording: a file that is mapped or, when there are bytes, what was read of a pipe or unpacked. */
+typedef struct trace_source {
+	const char *path; /* NULL: standard input */
+	uint8_t *bytes;	  /* malloc'ed; trace_open_recordings frees them, whatever happens */
+	size_t len;
+} trace_source;
+
+/* Recordings that belong together, as one trace; see sonde_trace_open. */
+sonde_status trace_open_recordings(const trace_source *sources, size_t n, sonde_trace **ret_trace, sonde_error *err);
 
 /* A recording that lies in memory, which is borrowed. No other file is read, none is changed. */
 sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_trace, sonde_error *err);
@@ -180,11 +206,43 @@ static inline int64_t clock_map_ns(const trace_stream *s, uint64_t ticks, size_t
 	return trace_bounded_ns((int64_t)((uint64_t)g->ns + delta));
 }
 
+/* ---- Traces of an index: trace_index.c --------------------------------------------------------------------------- */
+
+/* The index becomes the trace's own, also on failure. The trace has no streams. */
+sonde_status trace_use_index(sonde_trace *t, sonde_index *index, sonde_error *err);
+/* The same with a new trace around it. */
+sonde_status trace_of_index(sonde_index *index, sonde_trace **ret_trace, sonde_error *err);
+
+/* Allocations of a recording have a site of kind NAME_DEVICE: its name is that of the device, its category what
+   happened. */
+#define TRACE_ALLOC "alloc"
+#define TRACE_FREE "free"
+#define TRACE_UNKNOWN_FREE "free of an unknown block"
+
+/* The device of a row of allocations, for trace_device_name(). */
+#define TRACE_DEVICE_NAMED 0x80000000u /* the rest is a string */
+enum { TRACE_DEVICE_OTHER = 20 };      /* device type of what is no CPU and no GPU; PyTorch: PrivateUse1 */
+uint32_t trace_index_device(const sonde_trace *t, const int64_t *allocation);
+const char *trace_index_device_name(const sonde_trace *t, uint32_t device, char *buffer, size_t size);
+
+/* From a time of a row to one of the trace. */
+static inline int64_t trace_index_ns(const sonde_trace *t, int64_t ns)
+{
+	return trace_bounded_ns(t->start_ns + trace_bounded_ns(ns));
+}
+
+/* ---- Texts ------------------------------------------------------------------------------------------------------- */
+
 const char *trace_category_name(uint32_t fixed);
-const char *trace_device_name(const sonde_trace *t, const trace_stream *s, uint32_t device, char *buffer, size_t size);
+/* Of a device that the stream with this number uses. */
+const char *trace_device_name(const sonde_trace *t, uint32_t stream, uint32_t device, char *buffer, size_t size);
+static inline size_t trace_n_strings(const sonde_trace *t)
+{
+	return trace_is_imported(t) ? index_n_strings(t->index) : t->strings.n;
+}
 static inline const char *trace_text(const sonde_trace *t, uint32_t string)
 {
-	return intern_text(&t->strings, string);
+	return trace_is_imported(t) ? index_text(t->index, string) : intern_text(&t->strings, string);
 }
 
 #endif

@@ -31,9 +31,10 @@ typedef struct walk {
 	uint32_t *n_open;   /* slices on the stack by id; NULL until a deep one is looked for */
 	const trace_thread *thread;
 	size_t hint;
-	size_t n_read; /* bytes since pages were let go of */
+	size_t n_read;		  /* bytes since pages were let go of */
+	uint64_t n_done, n_total; /* bytes of events */
 	int64_t now_ns;
-	bool failed;
+	bool failed, stopped;
 } walk;
 
 static const trace_site *site_of(walk *w, uint64_t id)
@@ -113,6 +114,8 @@ static slice *push(walk *w, const trace_site *site, uint32_t id)
 	s->depth = depth;
 	s->id = id;
 	s->flags = 0;
+	s->group = 0;
+	s->args = 0;
 	s->thread = w->thread;
 	s->user = NULL;
 	s->outer = depth ? s[-1].user : NULL;
@@ -312,6 +315,7 @@ static void on_memory(walk *w, const event *e, bool is_free)
 	m.device = (uint32_t)e->words[0];
 	m.address = e->words[1];
 	m.bytes = e->words[2];
+	m.tensor = is_free ? 0 : e->words[3];
 	m.current_bytes = e->words[is_free ? 3 : 4];
 	m.inside = w->stack.n ? &w->stack.items[w->stack.n - 1] : NULL;
 	w->counts.n_memory++;
@@ -353,7 +357,7 @@ static void on_meta(walk *w, const event *e)
 
 static void on_op_meta(walk *w, const event *e)
 {
-	walk_op_meta m = { .serial = e->n_words ? e->words[0] : 0 };
+	walk_op_meta m = { .serial = e->n_words ? e->words[0] : 0, .time_ns = w->now_ns };
 	size_t pos = 1;
 
 	if (w->sink->op_meta && event_text(e, &pos, &m.key, &m.key_len) && event_text(e, &pos, &m.value, &m.value_len))
@@ -435,6 +439,14 @@ static void on_special(walk *w, const event *e, uint32_t id)
 	case EVENT_PROCESS_NAME:
 		on_name(w, e, id == EVENT_PROCESS_NAME);
 		break;
+	case EVENT_STACK:
+		if (k->stack)
+			k->stack(k->context, e->words, e->n_words);
+		break;
+	case EVENT_PAUSE:
+		if (k->pause && e->n_words)
+			k->pause(k->context, w->now_ns, e->words[0] != 0);
+		break;
 	default:
 		break;
 	}
@@ -459,6 +471,13 @@ static void on_event(walk *w, const event *e)
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
+static bool go_on(walk *w)
+{
+	if (w->sink->progress && !w->stopped)
+		w->stopped = !w->sink->progress(w->sink->context, w->n_done, w->n_total);
+	return !w->stopped;
+}
+
 static void walk_thread(walk *w, const trace_thread *thread)
 {
 	const trace_block *blocks = &w->trace->blocks.items[thread->first_block];
@@ -470,7 +489,7 @@ static void walk_thread(walk *w, const trace_thread *thread)
 	w->now_ns = INT64_MIN;
 	if (w->sink->thread)
 		w->sink->thread(w->sink->context, thread);
-	for (size_t i = 0; i < thread->n_blocks && !w->failed; i++) {
+	for (size_t i = 0; i < thread->n_blocks && !w->failed && go_on(w); i++) {
 		const trace_block *b = &blocks[i];
 		events_open(&w->reader, b->bytes, b->len, b->head.base_ticks);
 		for (uint32_t k = 0; k < b->skip && events_next(&w->reader, &e); k++)
@@ -478,6 +497,7 @@ static void walk_thread(walk *w, const trace_thread *thread)
 		while (events_next(&w->reader, &e))
 			on_event(w, &e);
 		w->counts.n_damaged += w->reader.damaged;
+		w->n_done += b->len;
 		trace_release_pages(w->trace, b->len, &w->n_read);
 	}
 	/* The recording may have gone on after the thread's last event: what is open lasted until then. */
@@ -489,23 +509,28 @@ static void walk_thread(walk *w, const trace_thread *thread)
 
 sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err)
 {
+	if (trace_is_imported(t))
+		return trace_walk_index(t, sink, ret_counts, err);
 	walk *w = calloc(1, sizeof *w);
-
 	if (!w)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	w->trace = t;
 	w->sink = sink;
-	for (size_t i = 0; i < t->threads.n && !w->failed; i++) {
+	for (size_t i = 0; sink->progress && i < t->blocks.n; i++)
+		w->n_total += t->blocks.items[i].len;
+	for (size_t i = 0; i < t->threads.n && !w->failed && !w->stopped; i++) {
 		walk_thread(w, &t->threads.items[i]);
 		if (i + 1 == t->threads.n || t->threads.items[i + 1].stream != t->threads.items[i].stream)
 			finish_pending(w);
 	}
-	bool failed = w->failed;
+	bool failed = w->failed, stopped = w->stopped;
 	*ret_counts = w->counts;
 	VEC_DONE(&w->stack);
 	VEC_DONE(&w->pending);
 	VEC_DONE(&w->ends);
 	free(w->n_open);
 	free(w);
+	if (stopped)
+		return error_set(err, SONDE_E_STATE, -1, "stopped");
 	return failed ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
 }

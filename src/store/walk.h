@@ -29,8 +29,10 @@ typedef struct slice {
 	double flops, bytes; /* of an operation; 0: not given */
 	uint64_t serial;     /* of an operation begun with sonde_op_begin; 0: none */
 	uint32_t depth;	     /* 0: outermost */
-	uint32_t id;	     /* of the site in its stream; 0: an operation */
+	uint32_t id;	     /* of the site in its stream, 0: an operation; in the index of an imported trace */
 	uint8_t flags;
+	uint16_t group; /* of an imported trace: 0, or the number of the extra stack of its track */
+	uint32_t args;	/* of an imported trace: record + 1; 0: none */
 	const trace_thread *thread;
 	void *user;  /* the sink's own, from begin to end */
 	void *outer; /* `user` of the slice around it; NULL at depth 0 */
@@ -42,6 +44,7 @@ typedef struct walk_memory {
 	int64_t time_ns;
 	uint64_t address, bytes; /* bytes UINT64_MAX: a free of a block never seen */
 	uint64_t current_bytes;
+	uint64_t tensor;     /* the program's number for it; 0: none */
 	const slice *inside; /* innermost open slice, or NULL */
 } walk_memory;
 
@@ -55,6 +58,7 @@ typedef struct walk_snapshot {
 /* sonde_op_metadata. */
 typedef struct walk_op_meta {
 	uint64_t serial;
+	int64_t time_ns;
 	const char *key, *value;
 	size_t key_len, value_len;
 } walk_op_meta;
@@ -75,16 +79,24 @@ typedef struct walk_sink {
 	void (*counter)(void *context, const trace_site *site, int64_t time_ns, double value);
 	void (*flow)(void *context, const trace_site *site, int64_t time_ns, uint64_t id, bool begins);
 	void (*memory)(void *context, const walk_memory *m);
+	bool launches_are_slices; /* those of an imported trace are given to begin and end, not to launch */
 	void (*launch)(void *context, const trace_site *site, int64_t time_ns, uint32_t stream, uint64_t id);
 	void (*device)(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
 		       int64_t end_ns);
 	void (*snapshot)(void *context, const walk_snapshot *s);
 	void (*op_meta)(void *context, const walk_op_meta *m);
 	void (*meta)(void *context, const char *key, size_t key_len, const char *value, size_t value_len);
+	void (*stack)(void *context, const uint64_t *addresses, size_t n); /* of the event before, innermost first */
+	void (*pause)(void *context, int64_t time_ns, bool paused);
+	/* Now and then, of a recording: bytes of events; false stops the walk with SONDE_E_STATE. */
+	bool (*progress)(void *context, uint64_t done, uint64_t total);
 } walk_sink;
 
 /* Walks every thread. *ret_counts is filled also when out of memory. */
 sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err);
+
+/* The same for an imported trace; walk_index.c */
+sonde_status trace_walk_index(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err);
 
 /* Calls back for every argument of a slice's begin, in words for a person. */
 typedef struct walk_arg {

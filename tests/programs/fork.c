@@ -43,8 +43,10 @@ static void *run(void *arg)
 		SONDE_SCOPE("work");
 		snprintf(name, sizeof name, "name-%zu-%d", number, (int)(n / 1000 % 500));
 		sonde_counter(name, (double)n);
+		/* Or else the one that forks would hardly come to it; on a slow machine it needs long, and this must
+		   not fill the disk. */
 		if (n % 16 == 0)
-			usleep(100); /* or else the one that forks would hardly come to it */
+			usleep(n < 100000 ? 100 : 10000);
 	}
 	__atomic_fetch_add(&n_work, n, __ATOMIC_RELAXED);
 	return NULL;

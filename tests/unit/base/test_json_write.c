@@ -105,6 +105,9 @@ static void text_is_valid_whatever_goes_in(void **state)
 		begin(&t);
 		json_stringn(&t.w, cases[i].text, cases[i].len);
 		assert_written(&t, cases[i].written);
+		char quoted[JSON_QUOTED(16) + 1];
+		quoted[json_quote(quoted, cases[i].text, cases[i].len)] = 0;
+		assert_string_equal(quoted, cases[i].written);
 	}
 	begin(&t);
 	json_string(&t.w, NULL);

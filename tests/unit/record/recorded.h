@@ -170,7 +170,8 @@ static inline void rec_device(void *context, const trace_site *site, uint32_t st
 
 	(void)launch;
 	rec_note(r, "%sdevice %s on %s/%s@%lld..%lld", rec_gap(r), rec_name(r, site),
-		 queue ? trace_device_name(r->trace, s, queue->record->category, buffer, sizeof buffer) : "?",
+		 queue ? trace_device_name(r->trace, r->thread->stream, queue->record->category, buffer, sizeof buffer)
+		       : "?",
 		 queue ? rec_name(r, queue) : "?", (long long)start_ns, (long long)end_ns);
 }
 

@@ -10,6 +10,7 @@
 #include <sonde/trace.h>
 #include "base/proc.h"
 #include "format/ring.h"
+#include "store/builder.h"
 #include "unit/store/make_file.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -22,58 +23,7 @@ int main(void)
 
 #else
 
-/* ---- An allocator that fails on demand --------------------------------------------------------------------------- */
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t n, size_t size);
-void *__libc_realloc(void *old, size_t size);
-void __libc_free(void *memory);
-
-static _Thread_local struct {
-	bool armed;
-	uint64_t n;	  /* allocations since it was armed */
-	uint64_t fail_at; /* this one fails; 0: none */
-	int64_t n_live;	  /* blocks made and not given back, while armed */
-} allocator;
-
-static bool fails(void)
-{
-	return allocator.armed && ++allocator.n == allocator.fail_at;
-}
-
-static void *made(void *memory)
-{
-	allocator.n_live += allocator.armed && memory;
-	return memory;
-}
-
-/* Seen by libc too: strdup, glob and stdio allocate as well. */
-#pragma GCC visibility push(default)
-
-void *malloc(size_t size)
-{
-	return fails() ? NULL : made(__libc_malloc(size));
-}
-
-void *calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : made(__libc_calloc(n, size));
-}
-
-void *realloc(void *old, size_t size)
-{
-	if (fails())
-		return NULL;
-	return old ? __libc_realloc(old, size) : made(__libc_realloc(NULL, size));
-}
-
-void free(void *memory)
-{
-	allocator.n_live -= allocator.armed && memory;
-	__libc_free(memory);
-}
-
-#pragma GCC visibility pop
+#include "unit/failing_malloc.h"
 
 /* ---- What is tried ----------------------------------------------------------------------------------------------- */
 
@@ -172,6 +122,72 @@ static sonde_status try_recorder(sonde_error *err)
 	return sonde_recorder_close(r, 0, NULL, err);
 }
 
+/* Slices on three tracks: some overlap, some come with their depth, some are launches and steps. */
+static void build_slices(builder *b, const uint32_t *tracks, const uint32_t *sites, uint32_t args)
+{
+	for (int64_t i = 0; i < 400; i++) {
+		builder_slice s = { .start_ns = 1000 - i,
+				    .dur_ns = i % 7 * 100,
+				    .site = sites[i % 3],
+				    .args = args,
+				    .correlation = 1 + i };
+		builder_slices(b, tracks[0], &s, 1);
+		builder_flow(b, tracks[0], i, sites[0], (uint64_t)i, "sf"[i % 2], 0);
+		s.site = sites[3];
+		builder_slices(b, tracks[1], &s, 1);
+		s = (builder_slice){ .start_ns = i * 10, .dur_ns = 5, .site = sites[0] };
+		builder_lane_slice(b, tracks[2], 0, &s);
+	}
+}
+
+static void build_others(builder *b, uint32_t track, uint32_t site)
+{
+	uint32_t name = builder_string(b, "counter", 7), one = builder_string(b, "one", 3),
+		 two = builder_string(b, "two", 3);
+
+	for (int64_t i = 0; i < 300; i++) {
+		builder_value(b, track, name, i % 2 ? one : two, INDEX_NONE, 300 - i, (double)i);
+		builder_instant(b, track, 300 - i, site, 0, 't');
+		builder_sample(b, track, i, site, 0);
+		builder_allocation_add(b, &(builder_allocation){ .time_ns = 300 - i, .track = track, .site = site });
+	}
+	builder_meta(b, -1, "key", 3, "value", 5, false);
+	builder_diagnostic(b, "strange", false, 1, "file", 5);
+	builder_step(b, track, 601, 5);
+	builder_file_rank(b, 0, 1);
+}
+
+static sonde_status try_builder(sonde_error *err)
+{
+	static const char *const names[] = { "a", "b", "step 7", "kernel" };
+	static const site_class classes[] = { CLASS_COMPUTE, CLASS_RUNTIME, CLASS_STEP, CLASS_KERNEL };
+	builder *b = builder_new(&(builder_options){ .n_threads = 1 });
+	uint32_t tracks[3], sites[4];
+	sonde_index *ix = NULL;
+
+	if (!b)
+		return SONDE_E_MEMORY;
+	uint32_t process = builder_process(b, 0, 1, INDEX_NONE);
+	for (uint32_t i = 0; i < 3; i++)
+		tracks[i] = builder_track(b, TRACK_THREAD, process, i, INDEX_NONE, INDEX_NONE);
+	for (uint32_t i = 0; i < 4; i++) {
+		uint32_t name = builder_string(b, names[i], strlen(names[i]));
+		sites[i] = builder_site(b, name, name, classes[i], 0);
+	}
+	args_piece pieces[] = { { "{\"a\": ", 6 }, { "}", 1 } };
+	uint8_t kind = ARG_TEXT;
+	uint32_t template = builder_template(b, &(args_template){ 1, 2, pieces, &kind });
+	uint32_t args = builder_args(b, template, &(int64_t){ builder_arg_text(b, "null", 4) });
+	build_slices(b, tracks, sites, args);
+	build_others(b, tracks[0], sites[0]);
+	sonde_status status = builder_finish(b, &ix, err);
+	if (!status && index_n_slices(ix) != 1200)
+		status = SONDE_E_FORMAT;
+	index_free(ix);
+	builder_free(b);
+	return status;
+}
+
 /* Something of everything: 17 events in the file, 4 in the ring. */
 static void make_rich(void)
 {
@@ -229,39 +245,18 @@ static void every_allocation_may_fail(void **state)
 	static const struct {
 		const char *what;
 		sonde_status (*run)(sonde_error *err);
-	} cases[] = { { "open", try_open },	   { "report", try_report }, { "tree", try_tree },
-		      { "threads", try_threads },  { "steps", try_steps },   { "summary", try_summary },
-		      { "info", try_info },	   { "export", try_export }, { "session", try_session_report },
-		      { "recorder", try_recorder } };
+	} cases[] = { { "open", try_open },	    { "report", try_report },  { "tree", try_tree },
+		      { "threads", try_threads },   { "steps", try_steps },    { "summary", try_summary },
+		      { "info", try_info },	    { "export", try_export },  { "session", try_session_report },
+		      { "recorder", try_recorder }, { "builder", try_builder } };
 
 	(void)state;
 	make_rich();
 	nowhere = fopen("/dev/null", "w");
 	assert_non_null(nowhere);
 	assert_int_equal(sonde_trace_open(path, &opened, NULL), SONDE_OK);
-	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		uint64_t n_failed = 0;
-		sonde_error err = { .message = "" };
-		assert_int_equal(cases[i].run(&err), SONDE_OK); /* what the system allocates once and keeps */
-		for (uint64_t n = 1;; n++) {
-			allocator.n = 0;
-			allocator.n_live = 0;
-			allocator.fail_at = n;
-			allocator.armed = true;
-			sonde_status status = cases[i].run(&err);
-			allocator.armed = false;
-			if (status && status != SONDE_E_MEMORY)
-				fail_msg("%s, allocation %d: %s", cases[i].what, (int)n, err.message);
-			if (allocator.n_live)
-				fail_msg("%s, allocation %d: %d blocks leaked", cases[i].what, (int)n,
-					 (int)allocator.n_live);
-			n_failed += status == SONDE_E_MEMORY;
-			if (allocator.n < n)
-				break;
-		}
-		print_message("%s: %d of %d failures were fatal\n", cases[i].what, (int)n_failed, (int)allocator.n);
-		assert_true(n_failed > 0);
-	}
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		fail_each_allocation(cases[i].what, cases[i].run, 1);
 	sonde_trace_free(opened);
 	fclose(nowhere);
 }

@@ -119,6 +119,11 @@ static void a_newer_file_is_refused_with_both_versions(void **state)
 	make_done(&m);
 }
 
+static sonde_status open_file(const char *path, sonde_trace **ret_trace, sonde_error *err)
+{
+	return trace_open_recordings(&(trace_source){ .path = path }, 1, ret_trace, err);
+}
+
 static void what_is_not_a_recording_is_refused_with_a_reason(void **state)
 {
 	static const struct {
@@ -142,18 +147,18 @@ static void what_is_not_a_recording_is_refused_with_a_reason(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		const char *path = temp_path(cases[i].name);
 		temp_write(path, cases[i].bytes, cases[i].len);
-		assert_int_equal(sonde_trace_open(path, &t, &err), cases[i].status);
+		assert_int_equal(open_file(path, &t, &err), cases[i].status);
 		snprintf(expected, sizeof expected, "%s: %s", path, cases[i].message);
 		assert_string_equal(err.message, expected);
-		assert_int_equal(sonde_trace_open(path, &t, NULL), cases[i].status);
+		assert_int_equal(open_file(path, &t, NULL), cases[i].status);
 	}
 	const char *missing = temp_path("missing");
-	assert_int_equal(sonde_trace_open(missing, &t, &err), SONDE_E_IO);
+	assert_int_equal(open_file(missing, &t, &err), SONDE_E_IO);
 	snprintf(expected, sizeof expected, "%s: No such file or directory", missing);
 	assert_string_equal(err.message, expected);
 	const char *directory = temp_path("directory");
 	assert_int_equal(mkdir(directory, 0700), 0);
-	assert_int_equal(sonde_trace_open(directory, &t, &err), SONDE_E_IO);
+	assert_int_equal(open_file(directory, &t, &err), SONDE_E_IO);
 	snprintf(expected, sizeof expected, "%s: is a directory", directory);
 	assert_string_equal(err.message, expected);
 }

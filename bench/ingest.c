@@ -1,0 +1,402 @@
+/*
+ * How fast a Chrome trace is imported, in what memory, and how small it gets; beside simdjson On-Demand and Python.
+ *
+ *   bench_ingest [--json FILE] [--rounds N] [--output FILE] [--generator gen_trace.py] [--long]
+ *
+ *   bench_ingest --import FILE THREADS scalar|vector [TO]   one import; this is what is measured
+ *
+ * Every import is a process of its own: what it allocates is new to it, and the kernel tells its time and the peak of
+ * its memory. Rounds go through all cases, so that all of them see the same machine; the best of each counts. Speed is
+ * that of the text, by the time on the CPU of one thread, and by the clock where there are two. The file is in the page
+ * cache.
+ *
+ * The trace comes from the generator or, without one, from common/kineto.c.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "common/kineto.h"
+#include "common/measure.h"
+#include "common/results.h"
+#include "import/importer.h"
+#include "store/builder.h"
+
+enum { MAX_ROUNDS = 20, SMALL = 100000, LARGE = 1000000, LONG = 10000000 };
+
+/* ---- One import -------------------------------------------------------------------------------------------------- */
+
+/* What the image needs for arguments, and for strings. */
+static uint64_t section_bytes(const sonde_index *ix, index_kind from, index_kind to)
+{
+	size_t len;
+	const index_header *header = (const index_header *)index_bytes(ix, &len);
+	const index_section *sections = (const index_section *)(header + 1);
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < header->n_sections; i++)
+		if (sections[i].kind >= (uint32_t)from && sections[i].kind <= (uint32_t)to)
+			bytes += sections[i].length;
+	return bytes;
+}
+
+static sonde_status import_file(const char *path, unsigned n_threads, bool scalar, const char *to, sonde_error *err)
+{
+	builder *b = builder_new(&(builder_options){ .n_threads = n_threads });
+	sonde_index *ix = NULL;
+	input *in = NULL;
+	sonde_status status = b ? input_open(path, n_threads, &in, err) : SONDE_E_MEMORY;
+	import_job job = { .in = in,
+			   .builder = b,
+			   .file = path,
+			   .n_threads = n_threads,
+			   .scalar = scalar,
+			   .rank = -1,
+			   .world_size = -1 };
+
+	if (!status)
+		status = chrome_importer.run(&job, err);
+	input_close(in);
+	if (!status)
+		status = builder_finish(b, &ix, err);
+	builder_free(b);
+	if (!status && to) {
+		int fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		status = fd < 0 ? SONDE_E_IO : index_write(ix, fd, err);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (!status) {
+		size_t len;
+		index_bytes(ix, &len);
+		printf("%llu %zu %llu %llu\n", (unsigned long long)job.n_events, len,
+		       (unsigned long long)section_bytes(ix, SECTION_TEMPLATES, SECTION_ARGS),
+		       (unsigned long long)section_bytes(ix, SECTION_STRINGS, SECTION_STRING_BYTES));
+	}
+	index_free(ix);
+	return status;
+}
+
+static int import_main(int argc, char **argv)
+{
+	sonde_error err = { .message = "no memory" };
+
+	if (argc < 5)
+		return 2;
+	unsigned n_threads = (unsigned)strtoul(argv[3], NULL, 10);
+	if (import_file(argv[2], n_threads, strcmp(argv[4], "scalar") == 0, argc > 5 ? argv[5] : NULL, &err)) {
+		fprintf(stderr, "bench_ingest: %s: %s\n", argv[2], err.message);
+		return 1;
+	}
+	return 0;
+}
+
+/* ---- Cases ------------------------------------------------------------------------------------------------------- */
+
+typedef struct trace_file {
+	char path[1200];
+	double bytes;
+	double n_events;
+} trace_file;
+
+/* What is run, and what came of it. */
+typedef struct ingest_case {
+	const char *argv[8];
+	const trace_file *file;
+	bool by_clock;	   /* else by CPU time */
+	size_t max_rounds; /* 0: as many as all */
+	double seconds[MAX_ROUNDS];
+	size_t n_rounds;
+	double peak_mib;
+	double n_events, image_bytes, args_bytes, string_bytes; /* 0 of a peer */
+} ingest_case;
+
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+static bool run_once(ingest_case *c)
+{
+	int ends[2], status = -1;
+	struct rusage used;
+	char said[256] = "";
+
+	if (pipe(ends))
+		return false;
+	int64_t start = now_ns();
+	pid_t child = fork();
+	if (child == 0) {
+		dup2(ends[1], STDOUT_FILENO);
+		close(ends[0]);
+		execvp(c->argv[0], (char **)(uintptr_t)c->argv);
+		perror(c->argv[0]);
+		_exit(127);
+	}
+	close(ends[1]);
+	for (size_t n = 0; n + 1 < sizeof said;) {
+		ssize_t some = read(ends[0], said + n, sizeof said - 1 - n);
+		if (some <= 0)
+			break;
+		n += (size_t)some;
+	}
+	close(ends[0]);
+	if (child < 0 || wait4(child, &status, 0, &used) != child || status != 0)
+		return false;
+	double clock = (double)(now_ns() - start) / 1e9, cpu = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
+	c->seconds[c->n_rounds++] = c->by_clock ? clock : cpu;
+	c->peak_mib = fmax(c->peak_mib, (double)used.ru_maxrss / 1024);
+	sscanf(said, "%lf %lf %lf %lf", &c->n_events, &c->image_bytes, &c->args_bytes, &c->string_bytes);
+	return true;
+}
+
+static bool run_all(ingest_case *cases, size_t n, size_t n_rounds)
+{
+	for (size_t round = 0; round < n_rounds; round++)
+		for (size_t i = 0; i < n; i++)
+			if (cases[i].argv[0] && (!cases[i].max_rounds || round < cases[i].max_rounds) &&
+			    !run_once(&cases[i]))
+				return false;
+	return true;
+}
+
+static double best_s(ingest_case *c)
+{
+	median_of(c->seconds, c->n_rounds);
+	return c->seconds[0];
+}
+
+static double speed(ingest_case *c)
+{
+	return c->file->bytes / best_s(c) / 1e6;
+}
+
+/* ---- Traces ------------------------------------------------------------------------------------------------------ */
+
+static bool run_command(const char *const *argv)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (child == 0) {
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execvp(argv[0], (char **)(uintptr_t)argv);
+		_exit(127);
+	}
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static bool make_trace(const char *dir, const char *generator, size_t n_events, trace_file *f)
+{
+	char count[32], folder[1100], made[1200];
+	struct stat st;
+	bool ok;
+
+	snprintf(folder, sizeof folder, "%s/%zu", dir, n_events);
+	snprintf(f->path, sizeof f->path, "%s/%zu.json", dir, n_events);
+	snprintf(count, sizeof count, "%zu", n_events);
+	if (generator) {
+		const char *const argv[] = { "python3", generator, "--events", count, "--out", folder, NULL };
+		snprintf(made, sizeof made, "%s/rank0.json", folder);
+		ok = run_command(argv) && rename(made, f->path) == 0;
+		rmdir(folder);
+	} else {
+		ok = kineto_write(f->path, n_events);
+	}
+	if (!ok || stat(f->path, &st))
+		return false;
+	f->bytes = (double)st.st_size;
+	return true;
+}
+
+static bool gzip_trace(const trace_file *from, trace_file *to)
+{
+	const char *const argv[] = { "gzip", "-k", "-f", "-6", from->path, NULL };
+
+	*to = *from;
+	snprintf(to->path, sizeof to->path, "%.1190s.gz", from->path);
+	return run_command(argv);
+}
+
+/* ---- Figures ----------------------------------------------------------------------------------------------------- */
+
+static void add(results *r, const char *name, const char *unit, double best, goal_kind kind, double goal)
+{
+	results_add(r, (result){ .name = name,
+				 .unit = unit,
+				 .best = best,
+				 .median = NAN,
+				 .ratio = NAN,
+				 .kind = kind,
+				 .goal = goal });
+}
+
+static void add_speed(results *r, const char *name, ingest_case *c, goal_kind kind, double goal)
+{
+	double best = speed(c);
+
+	results_add(r, (result){ .name = name,
+				 .unit = "MB/s",
+				 .best = best,
+				 .median = c->file->bytes / median_of(c->seconds, c->n_rounds) / 1e6,
+				 .ratio = NAN,
+				 .kind = kind,
+				 .goal = goal });
+}
+
+/* Peak memory of the larger one over that of the smaller, each event. */
+static double bytes_per_event(const ingest_case *large, const ingest_case *small)
+{
+	return (large->peak_mib - small->peak_mib) * 1048576 / (large->n_events - small->n_events);
+}
+
+static void add_memory(results *r, const ingest_case *large, const ingest_case *small)
+{
+	double args = (large->args_bytes + large->string_bytes - small->args_bytes - small->string_bytes) /
+		      (large->n_events - small->n_events);
+
+	add(r, "peak memory, 1 M events", "MiB", large->peak_mib, NO_GOAL, 0);
+	add(r, "memory for each event more", "B/event", bytes_per_event(large, small), NO_GOAL, 0);
+	add(r, "the same, less arguments and strings", "B/event", bytes_per_event(large, small) - args, BEST_AT_MOST,
+	    50);
+	add(r, "index without arguments", "B/event", (large->image_bytes - large->args_bytes) / large->n_events,
+	    BEST_AT_MOST, 6);
+	add(r, "index with arguments", "B/event", large->image_bytes / large->n_events, BEST_AT_MOST, 25);
+}
+
+/* 10 M events, once. */
+static bool add_long(results *r, const char *self, const char *dir, const char *generator, ingest_case *before)
+{
+	trace_file file;
+	ingest_case cases[] = {
+		{ .argv = { self, "--import", file.path, "1", "vector" }, .file = &file },
+		{ .argv = { self, "--import", file.path, "2", "vector" }, .file = &file, .by_clock = true }
+	};
+
+	if (!make_trace(dir, generator, LONG, &file) || !run_all(cases, 2, 1))
+		return false;
+	unlink(file.path);
+	add(r, "size of 10 M events", "MB", file.bytes / 1e6, NO_GOAL, 0);
+	add_speed(r, "10 M events, one thread", &cases[0], BEST_AT_LEAST, 1000);
+	add_speed(r, "10 M events, two threads", &cases[1], BEST_AT_LEAST, 1800);
+	add(r, "10 M events, peak memory", "MiB", cases[0].peak_mib, NO_GOAL, 0);
+	add(r, "10 M events, memory for each GB of text", "MiB", cases[0].peak_mib / (file.bytes / 1e9), BEST_AT_MOST,
+	    300);
+	add(r, "time for 10 M events over that for 1 M", "x",
+	    best_s(&cases[0]) / best_s(before) / (cases[0].n_events / before->n_events) * 10, BEST_AT_MOST, 10.5);
+	return true;
+}
+
+static bool measure(results *r, const char *self, const char *dir, const char *generator, const char *peer,
+		    size_t n_rounds, bool is_long)
+{
+	trace_file small, large, packed;
+	char image[1100];
+
+	if (!make_trace(dir, generator, SMALL, &small) || !make_trace(dir, generator, LARGE, &large) ||
+	    !gzip_trace(&large, &packed))
+		return false;
+	snprintf(image, sizeof image, "%s/image.sonde", dir);
+	enum { ONE, TWO, SCALAR, GZIP_ONE, GZIP_TWO, TO_FILE, FEW, SIMDJSON, PYTHON, N_CASES };
+	ingest_case cases[N_CASES] = {
+		[ONE] = { .argv = { self, "--import", large.path, "1", "vector" }, .file = &large },
+		[TWO] = { .argv = { self, "--import", large.path, "2", "vector" }, .file = &large, .by_clock = true },
+		[SCALAR] = { .argv = { self, "--import", large.path, "1", "scalar" }, .file = &large },
+		[GZIP_ONE] = { .argv = { self, "--import", packed.path, "1", "vector" }, .file = &large },
+		[GZIP_TWO] = { .argv = { self, "--import", packed.path, "2", "vector" },
+			       .file = &large,
+			       .by_clock = true },
+		[TO_FILE] = { .argv = { self, "--import", large.path, "1", "vector", image }, .file = &large },
+		[FEW] = { .argv = { self, "--import", small.path, "1", "vector" }, .file = &small },
+		[SIMDJSON] = { .argv = { peer, large.path }, .file = &large },
+		[PYTHON] = { .argv = { "python3", "-c", "import json,sys; json.load(open(sys.argv[1]))", small.path },
+			     .file = &small,
+			     .max_rounds = 2 },
+	};
+	if (!run_all(cases, N_CASES, n_rounds))
+		return false;
+	unlink(image);
+	unlink(packed.path);
+	add(r, "events in the trace", "millions", cases[ONE].n_events / 1e6, NO_GOAL, 0);
+	add(r, "size of the trace", "MB", large.bytes / 1e6, NO_GOAL, 0);
+	add_speed(r, "one thread", &cases[ONE], BEST_AT_LEAST, 1000);
+	add_speed(r, "two threads", &cases[TWO], BEST_AT_LEAST, 1800);
+	add_speed(r, "one thread, without vector instructions", &cases[SCALAR], NO_GOAL, 0);
+	add_speed(r, "one thread, to a file", &cases[TO_FILE], NO_GOAL, 0);
+	add_speed(r, "one thread, .json.gz", &cases[GZIP_ONE], NO_GOAL, 0);
+	add_speed(r, "two threads, .json.gz", &cases[GZIP_TWO], NO_GOAL, 0);
+	add(r, "two threads, .json.gz over plain with one", "x", speed(&cases[GZIP_TWO]) / speed(&cases[ONE]),
+	    BEST_AT_LEAST, 0.8);
+	if (peer) {
+		add_speed(r, "simdjson On-Demand", &cases[SIMDJSON], NO_GOAL, 0);
+		add(r, "one thread over simdjson", "x", speed(&cases[ONE]) / speed(&cases[SIMDJSON]), BEST_AT_LEAST,
+		    1.3);
+	}
+	add_speed(r, "Python's json", &cases[PYTHON], NO_GOAL, 0);
+	add(r, "one thread over Python's json", "x", speed(&cases[ONE]) / speed(&cases[PYTHON]), BEST_AT_LEAST, 50);
+	add(r, "time for 1 M events over that for 100 k", "x",
+	    best_s(&cases[ONE]) / best_s(&cases[FEW]) / (cases[ONE].n_events / cases[FEW].n_events) * 10, BEST_AT_MOST,
+	    10.5);
+	add_memory(r, &cases[ONE], &cases[FEW]);
+	if (is_long && !add_long(r, self, dir, generator, &cases[ONE]))
+		return false;
+	unlink(small.path);
+	unlink(large.path);
+	return true;
+}
+
+/* Beside this program; NULL: it is not there. */
+static const char *beside(const char *self, const char *name, char *out, size_t size)
+{
+	const char *slash = strrchr(self, '/');
+
+	snprintf(out, size, "%.*s%s", slash ? (int)(slash + 1 - self) : 0, self, name);
+	return access(out, X_OK) == 0 ? out : NULL;
+}
+
+int main(int argc, char **argv)
+{
+	results r = { .program = "importing a Chrome trace", .floor_ns = NAN };
+	const char *output = "bench_ingest.sonde", *generator = NULL;
+	size_t n_rounds = 7;
+	bool is_long = false;
+	char self[4000], peer[4096], dir[1024];
+
+	if (argc > 1 && strcmp(argv[1], "--import") == 0)
+		return import_main(argc, argv);
+	for (int i = 1; i < argc; i++) {
+		const char *value = i + 1 < argc ? argv[i + 1] : "";
+		if (strcmp(argv[i], "--long") == 0) {
+			is_long = true;
+			continue;
+		}
+		if (strcmp(argv[i], "--json") == 0)
+			r.json_path = value;
+		else if (strcmp(argv[i], "--output") == 0)
+			output = value;
+		else if (strcmp(argv[i], "--generator") == 0)
+			generator = value;
+		else if (strcmp(argv[i], "--rounds") == 0)
+			n_rounds = strtoul(value, NULL, 10);
+		i++;
+	}
+	ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
+	self[len > 0 ? len : 0] = 0;
+	if (n_rounds < 1 || n_rounds > MAX_ROUNDS)
+		n_rounds = 7;
+	measure_begin();
+	snprintf(dir, sizeof dir, "%.1000s.traces", output);
+	mkdir(dir, 0700);
+	r.broken = !measure(&r, self, dir, generator, beside(self, "bench_peer_simdjson", peer, sizeof peer), n_rounds,
+			    is_long);
+	rmdir(dir);
+	return results_finish(&r) ? 0 : 1;
+}

@@ -1,0 +1,149 @@
+/*
+ * Several traces side by side: what was asked for and whether it makes sense, loading, baselines. See
+ * <sonde/compare.h>; compare_answer.c has what is said.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "analyze/analysis.h"
+#include "analyze/comparison.h"
+#include "analyze/warmup.h"
+#include "base/error.h"
+
+static void name_runs(comparison *c, const sonde_trace *const *traces, size_t n_traces)
+{
+	bool kept = c->options->baseline != NULL;
+
+	for (size_t i = 0; i < c->n; i++) {
+		c->labels[i] = c->heads[i] = result_format(c->r, "%c", (char)('A' + i));
+		size_t from = kept ? i - 1 : i;
+		if (from < n_traces)
+			c->runs[i].name = c->options->names ? c->options->names[from] : trace_title(traces[from]);
+	}
+	if (!kept)
+		return;
+	c->labels[0] = "the baseline";
+	c->heads[0] = "baseline";
+	c->labels[1] = "this run";
+	c->heads[1] = "this run";
+}
+
+static sonde_status run_baseline(comparison *c, sonde_error *err)
+{
+	if (!c->runs[0].n_runs) {
+		result_answer(c->r, "the first run of %s: nothing to compare with yet",
+			      c->options->baseline_name ? c->options->baseline_name : "run");
+		result_add(c->r, "n_regressions", cell_count(0));
+		return baseline_add(c->options, &c->runs[1], err);
+	}
+	c->runs[0].name = result_format(c->r, "%zu earlier runs", c->runs[0].n_runs);
+	sonde_status status = comparison_present(c, err);
+	if (status || !result_ok(c->r))
+		return status;
+	if (c->n_regressions) {
+		result_note_add(c->r, "baseline", "stays as it was: a regression is not added");
+		return SONDE_OK;
+	}
+	result_note_add(c->r, "baseline", "this run is added to it");
+	return baseline_add(c->options, &c->runs[1], err);
+}
+
+static sonde_status load(comparison *c, const sonde_trace *const *traces, size_t n_traces, sonde_error *err)
+{
+	sonde_status status = SONDE_OK;
+
+	if (c->options->baseline)
+		status = baseline_read(c->options, &c->runs[c->n++], err);
+	for (size_t i = 0; i < n_traces && !status; i++) {
+		if (!traces[i]->index)
+			return error_set(err, SONDE_E_STATE, -1,
+					 "trace %zu has no index: sonde_trace_prepare() makes it", i);
+		status = compare_run_load(traces[i], c->select, &c->runs[c->n++], err);
+	}
+	return status;
+}
+
+static const char *const bys[] = { "step", "phase", "layer", "name", "kernel" };
+
+static sonde_status check(const sonde_compare_options *o, const sonde_analyze_options *select, size_t n_traces,
+			  sonde_error *err)
+{
+	bool is_known = !o->by;
+
+	for (size_t i = 0; i < sizeof bys / sizeof bys[0] && !is_known; i++)
+		is_known = strcmp(o->by, bys[i]) == 0;
+	if (!is_known)
+		return error_set(err, SONDE_E_USAGE, -1,
+				 "cannot compare by '%s'; there are step, phase, layer, name and kernel", o->by);
+	if (o->baseline && n_traces != 1)
+		return error_set(err, SONDE_E_USAGE, -1, "one run at a time is compared with a baseline, not %zu",
+				 n_traces);
+	if (!o->baseline && n_traces < 2)
+		return error_set(err, SONDE_E_USAGE, -1, "it takes two runs to compare, or a baseline");
+	if (n_traces > SONDE_COMPARE_MAX)
+		return error_set(err, SONDE_E_USAGE, -1, "at most %d runs can be compared at once", SONDE_COMPARE_MAX);
+	if (select->warmup && !warmup_is_rule(select->warmup))
+		return error_set(err, SONDE_E_USAGE, -1, "the warm-up is auto, none or a number of steps, not \"%s\"",
+				 select->warmup);
+	if (select->compat && (strcmp(select->compat, "hta") != 0 || n_traces != 2))
+		return error_set(err, SONDE_E_USAGE, -1, "the only other definitions are those of hta, for two runs");
+	return SONDE_OK;
+}
+
+/* Options of a caller that knows fewer. */
+static sonde_compare_options known_options(const sonde_compare_options *given)
+{
+	sonde_compare_options o = { .struct_size = sizeof o };
+
+	if (given)
+		memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+	return o;
+}
+
+static sonde_analyze_options known_select(const sonde_analyze_options *given)
+{
+	sonde_analyze_options o = { .struct_size = sizeof o };
+
+	if (given)
+		memcpy(&o, given, given->struct_size < sizeof o ? given->struct_size : sizeof o);
+	return o;
+}
+
+static sonde_status compare_runs(comparison *c, const sonde_trace *const *traces, size_t n_traces, sonde_error *err)
+{
+	sonde_status status = load(c, traces, n_traces, err);
+
+	if (status)
+		return status;
+	name_runs(c, traces, n_traces);
+	return c->options->baseline ? run_baseline(c, err) : comparison_present(c, err);
+}
+
+sonde_status sonde_compare(const sonde_trace *const *traces, size_t n_traces, const sonde_compare_options *options,
+			   sonde_result **ret_result, sonde_error *err)
+{
+	sonde_compare_options given = known_options(options);
+	sonde_analyze_options select = known_select(given.select);
+	sonde_status status = check(&given, &select, n_traces, err);
+
+	if (status)
+		return status;
+	comparison *c = calloc(1, sizeof *c);
+	sonde_result *r = result_new(select.compat ? "trace-diff" : "compare");
+	if (!c || !r) {
+		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	} else {
+		*c = (comparison){ .options = &given, .select = &select, .r = r };
+		status = select.compat ? compare_as_hta(traces[0], traces[1], &select, r, err)
+				       : compare_runs(c, traces, n_traces, err);
+		if (!status && !result_ok(r))
+			status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	}
+	for (size_t i = 0; c && i < SONDE_COMPARE_MAX; i++)
+		compare_run_done(&c->runs[i]);
+	free(c);
+	if (status)
+		sonde_result_free(r);
+	else
+		*ret_result = r;
+	return status;
+}

@@ -1,0 +1,23 @@
+/* Many numbers in a few: count, mean, deviation of a sample, quartiles by linear interpolation. */
+#ifndef SONDE_ANALYZE_DESCRIBE_H
+#define SONDE_ANALYZE_DESCRIBE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct description {
+	size_t n;
+	double sum, mean;
+	double std; /* NAN with fewer than two */
+	double min, q25, q50, q75, max;
+} description;
+
+/* Sorts the values, in linear time. All zeros without values. False when out of memory. */
+bool describe(double *values, size_t n, description *ret);
+/* Sorts: -0 before 0, no NAN among them. */
+bool sort_numbers(double *values, size_t n);
+/* Of sorted values; n > 0, 0 <= share <= 1. */
+double quantile(const double *sorted, size_t n, double share);
+
+#endif

@@ -1,0 +1,72 @@
+/* The set of analyses that answers what Holistic Trace Analysis does, over one reading of the trace. */
+#include "analyze/work.h"
+
+#include "base/format_number.h"
+
+static const analysis *const parts[] = {
+	&temporal_analysis, &idle_analysis,	&kernels_analysis,     &overlap_analysis, &bandwidth_analysis,
+	&queue_analysis,    &launches_analysis, &annotations_analysis, &steps_analysis,	  &stragglers_analysis,
+};
+static const work_analysis *const work_parts[] = {
+	&temporal_work, &idle_work,	&kernels_work,	   &overlap_work, &bandwidth_work,
+	&queue_work,	&launches_work, &annotations_work, &steps_work,	  &stragglers_work,
+};
+enum { N_PARTS = sizeof parts / sizeof parts[0] };
+_Static_assert(N_PARTS == sizeof work_parts / sizeof work_parts[0], "each part has both");
+
+static void add_headline(const work *w, const sonde_trace *trace, sonde_result *r)
+{
+	char busy[NUMBER_TEXT];
+	double span = 0, idle = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < w->n_ranks; i++) {
+		work_spans all = spans_of(&w->ranks[i], KERNEL_KINDS);
+		if (all.n) {
+			span += (double)(all.items[all.n - 1].end - all.items[0].start);
+			idle += (double)(all.items[all.n - 1].end - all.items[0].start - spans_length(&all));
+		}
+		n += w->ranks[i].n;
+		spans_done(&all);
+	}
+	if (span > 0)
+		result_headline(r, "%s: device busy %.1f %%, %s kernels and copies on %zu rank%s", trace_title(trace),
+				100 - 100 * idle / span, format_count(busy, n), w->n_ranks, w->n_ranks == 1 ? "" : "s");
+}
+
+static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
+			sonde_error *err)
+{
+	work w;
+	sonde_status status = work_load(trace, options, (work_options){ .bandwidth = true }, &w, err);
+
+	if (!status) {
+		work_explain(&w, r);
+		add_headline(&w, trace, r);
+	}
+	for (size_t i = 0; i < N_PARTS && !status; i++)
+		status = work_parts[i]->add(&w, options, r, err);
+	work_hide_empty(&w, r);
+	work_done(&w);
+	return status;
+}
+
+/* Those of its parts, one after the other. */
+static const setting_def *settings(size_t index)
+{
+	for (size_t i = 0; i < N_PARTS; i++) {
+		const setting_def *def = NULL;
+		for (size_t k = 0; parts[i]->setting && (def = parts[i]->setting(k)); k++)
+			if (index-- == 0)
+				return def;
+	}
+	return NULL;
+}
+
+const analysis hta_analysis = {
+	.name = "hta",
+	.summary = "Device time, idle causes, kernels, overlap, bandwidth, queues, launches, annotations and steps",
+	.compat = WORK_COMPAT,
+	.setting = settings,
+	.run = run,
+};

@@ -1,0 +1,172 @@
+/* See intervals.h. */
+#include "analyze/intervals.h"
+
+#include <stdlib.h>
+#include "base/vec.h"
+
+#define SORT_NAME sort_intervals
+#define SORT_TYPE interval
+#define SORT_BEFORE(a, b) ((a)->start < (b)->start)
+#include "store/sort_template.h"
+
+static void append(intervals *s, int64_t start, int64_t end)
+{
+	interval *i = s->n < s->capacity ? &s->items[s->n++] : VEC_ADD(s);
+
+	if (i)
+		*i = (interval){ start, end };
+	else
+		s->failed = true;
+}
+
+/* What comes in the order of time is merged at once, so that most sets never need sorting. */
+void intervals_add(intervals *s, int64_t start, int64_t end)
+{
+	if (end <= start)
+		return;
+	interval *last = s->n ? &s->items[s->n - 1] : NULL;
+	if (last && start >= last->start && start <= last->end) {
+		last->end = end > last->end ? end : last->end;
+		return;
+	}
+	s->unsorted |= last && start < last->start;
+	append(s, start, end);
+}
+
+bool intervals_merge(intervals *s)
+{
+	size_t n = 0;
+
+	if (s->failed)
+		return false;
+	if (!s->unsorted)
+		return true;
+	if (!sort_intervals(s->items, s->n)) {
+		s->failed = true;
+		return false;
+	}
+	s->unsorted = false;
+	for (size_t i = 0; i < s->n; i++) {
+		if (n && s->items[i].start <= s->items[n - 1].end) {
+			if (s->items[i].end > s->items[n - 1].end)
+				s->items[n - 1].end = s->items[i].end;
+		} else {
+			s->items[n++] = s->items[i];
+		}
+	}
+	s->n = n;
+	return true;
+}
+
+void intervals_done(intervals *s)
+{
+	free(s->items);
+	*s = (intervals){ 0 };
+}
+
+int64_t intervals_length(const intervals *s)
+{
+	int64_t length = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		length += s->items[i].end - s->items[i].start;
+	return length;
+}
+
+/* Steps through both at once: the next stretch that both have, from *i and *j on. */
+static bool next_common(const intervals *a, const intervals *b, size_t *i, size_t *j, interval *ret_common)
+{
+	while (*i < a->n && *j < b->n) {
+		const interval *x = &a->items[*i], *y = &b->items[*j];
+		int64_t start = x->start > y->start ? x->start : y->start;
+		int64_t end = x->end < y->end ? x->end : y->end;
+		if (x->end < y->end)
+			++*i;
+		else
+			++*j;
+		if (start < end) {
+			*ret_common = (interval){ start, end };
+			return true;
+		}
+	}
+	return false;
+}
+
+int64_t intervals_overlap(const intervals *a, const intervals *b)
+{
+	int64_t length = 0;
+	interval common;
+
+	for (size_t i = 0, j = 0; next_common(a, b, &i, &j, &common);)
+		length += common.end - common.start;
+	return length;
+}
+
+int64_t intervals_overlap_with(const intervals *s, int64_t start, int64_t end)
+{
+	size_t low = 0, high = s->n;
+	int64_t length = 0;
+
+	while (low < high) { /* the first that ends after start */
+		size_t middle = low + (high - low) / 2;
+		if (s->items[middle].end <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < s->n && s->items[low].start < end; low++) {
+		int64_t from = s->items[low].start > start ? s->items[low].start : start;
+		int64_t to = s->items[low].end < end ? s->items[low].end : end;
+		length += to - from;
+	}
+	return length;
+}
+
+bool intervals_union(const intervals *a, const intervals *b, intervals *ret)
+{
+	size_t i = 0, j = 0;
+
+	ret->n = 0;
+	ret->unsorted = ret->failed = false;
+	while (i < a->n || j < b->n) {
+		const interval *next = j == b->n || (i < a->n && a->items[i].start <= b->items[j].start)
+					       ? &a->items[i++]
+					       : &b->items[j++];
+		intervals_add(ret, next->start, next->end);
+	}
+	return !ret->failed;
+}
+
+bool intervals_intersect(const intervals *a, const intervals *b, intervals *ret)
+{
+	interval common;
+
+	ret->n = 0;
+	ret->unsorted = ret->failed = false;
+	for (size_t i = 0, j = 0; next_common(a, b, &i, &j, &common);)
+		append(ret, common.start, common.end);
+	return !ret->failed;
+}
+
+bool intervals_subtract(const intervals *a, const intervals *b, intervals *ret)
+{
+	size_t j = 0;
+
+	ret->n = 0;
+	ret->unsorted = ret->failed = false;
+	for (size_t i = 0; i < a->n; i++) {
+		int64_t from = a->items[i].start, end = a->items[i].end;
+		while (j < b->n && b->items[j].end <= from)
+			j++;
+		/* The last one that reaches into it may reach into the next of a as well: j stays. */
+		for (size_t k = j; k < b->n && b->items[k].start < end && from < end; k++) {
+			if (b->items[k].start > from)
+				append(ret, from, b->items[k].start);
+			from = b->items[k].end;
+			j = k;
+		}
+		if (from < end)
+			append(ret, from, end);
+	}
+	return !ret->failed;
+}

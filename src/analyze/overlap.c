@@ -1,0 +1,63 @@
+/* How much communication hides behind computation: of the time in which a rank communicates, the share in which it also
+   computes. */
+#include "analyze/work.h"
+
+static const column overlap_columns[] = {
+	{ "rank", "rank", CELL_INTEGER, 0, false },
+	{ "communication_ns", "communication", CELL_NS, 0, false },
+	{ "overlap_ns", "hidden", CELL_NS, 0, false },
+	{ "exposed_ns", "exposed", CELL_NS, 0, false },
+	{ "overlap_percent", "hidden %", CELL_PERCENT, 0, true },
+};
+
+static bool add_rank(const work *w, const work_rank *rank, sonde_result *r, table *t, int64_t *total)
+{
+	work_spans compute = spans_of(rank, KERNEL_COMPUTE), communication = spans_of(rank, KERNEL_COMMUNICATION);
+	bool ok = !compute.failed && !communication.failed;
+
+	if (ok && rank->n) {
+		int64_t length = spans_length(&communication), hidden = spans_overlap(&compute, &communication);
+		cell *c = table_row(r, t, 0);
+		c[0] = cell_integer(rank->rank);
+		c[1] = work_cell(w, length);
+		c[2] = work_cell(w, hidden);
+		c[3] = work_cell(w, length - hidden);
+		c[4] = length ? cell_percent(100.0 * (double)hidden / (double)length) : cell_unknown();
+		*total += length;
+	}
+	spans_done(&compute);
+	spans_done(&communication);
+	return ok;
+}
+
+static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
+{
+	table *t = result_table(r, "overlap", "Communication behind computation", overlap_columns,
+				sizeof overlap_columns / sizeof overlap_columns[0]);
+	int64_t total = 0;
+	bool ok = true;
+
+	(void)options;
+	for (size_t i = 0; ok && i < w->n_ranks; i++)
+		ok = add_rank(w, &w->ranks[i], r, t, &total);
+	if (ok && !total && !w->is_empty) {
+		t->n_shown = 0;
+		result_note_add(r, "overlap", "no kernel of these ranks communicates");
+	}
+	return ok ? SONDE_OK : out_of_memory(err);
+}
+
+const work_analysis overlap_work = { .add = add };
+
+static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
+			sonde_error *err)
+{
+	return work_run(&overlap_work, trace, options, r, err);
+}
+
+const analysis overlap_analysis = {
+	.name = "overlap",
+	.summary = "How much communication hides behind computation",
+	.compat = WORK_COMPAT,
+	.run = run,
+};

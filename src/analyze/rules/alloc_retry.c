@@ -1,0 +1,49 @@
+/* Memory ran out, the allocator gave back what it had cached and tried again: cudaFree after cudaFree, then cudaMalloc.
+ */
+#include "analyze/rule.h"
+
+enum { WARN };
+static const setting_def settings[] = {
+	{ "alloc_retry.warn", SETTING_SHARE, "0.5%", "freeing and allocating again, as a share of the time looked at" },
+};
+
+static void run(rule_run *r)
+{
+	const evidence *e = r->e;
+	tally retries = { 0 };
+
+	for (size_t i = 0; i < e->rows.n; i++) {
+		size_t n = 0, k = i;
+		int64_t ns = 0;
+		while (k < e->rows.n && row_traits(e, &e->rows.items[k]) & TRAIT_FREE) {
+			ns += e->rows.items[k++].dur_ns;
+			n++;
+		}
+		if (n >= 2 && k < e->rows.n && row_traits(e, &e->rows.items[k]) & TRAIT_MALLOC &&
+		    e->rows.items[k].parent == e->rows.items[i].parent &&
+		    e->rows.items[k].track == e->rows.items[i].track)
+			tally_add(&retries, (uint32_t)k, ns + e->rows.items[k].dur_ns);
+		i = k > i ? k - 1 : i;
+	}
+	rule_saw(r, "%s retries, %s", say_count(r, retries.n), say_each(r, retries.ns));
+	if (!rule_exceeds(r, retries.ns, WARN))
+		return;
+	sonde_finding *f = rule_found(r, retries.ns, "device memory ran out and was allocated again");
+	finding_evidence(r->result, f, "%s times the allocator freed its cache and then allocated again: %s.",
+			 say_count(r, retries.n), say_each(r, retries.ns));
+	finding_suggest(r->result, f,
+			"use a little less memory per step: smaller batch, checkpointing, expandable segments");
+	f->confidence = 0.8;
+	tally_link(r, f, &retries);
+}
+
+const rule alloc_retry_rule = {
+	.name = "alloc_retry",
+	.checks = "The allocator ran out of memory and tried again",
+	.number = 43,
+	.needs = NEED_DEVICE,
+	.sign_of = "alloc_thrash",
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

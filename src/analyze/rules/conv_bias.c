@@ -1,0 +1,50 @@
+/* A convolution adds a bias that the batch normalisation behind it takes away again. */
+#include "analyze/rule.h"
+
+#include <string.h>
+
+enum { WARN };
+static const setting_def settings[] = {
+	{ "conv_bias.warn", SETTING_SHARE, "0.5%", "adding, as a share of the time looked at" },
+};
+
+static void run(rule_run *r)
+{
+	const evidence *e = r->e;
+	tally adds = { 0 };
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < e->rows.n; i++) {
+		const row *conv = &e->rows.items[i];
+		if (strcmp(row_name(&e->rows, conv), "aten::conv2d") != 0 || conv->end >= e->rows.n)
+			continue;
+		const row *next = &e->rows.items[conv->end];
+		n++;
+		if (strcmp(row_name(&e->rows, next), "aten::batch_norm") != 0 || next->track != conv->track)
+			continue;
+		for (uint32_t k = (uint32_t)i + 1; k < conv->end; k++)
+			if (strcmp(row_name(&e->rows, evidence_row(e, k)), "aten::add_") == 0)
+				tally_add(&adds, k, row_cost_ns(e, k));
+	}
+	if (!n) {
+		rule_no_data(r, "no convolutions");
+		return;
+	}
+	rule_saw(r, "%s of %s convolutions, %s", say_count(r, adds.n), say_count(r, n), say_each(r, adds.ns));
+	if (!rule_exceeds(r, adds.ns, WARN))
+		return;
+	sonde_finding *f = rule_found(r, adds.ns, "convolutions before a batch normalisation add a bias");
+	finding_evidence(r->result, f, "%s convolutions right before a batch normalisation add a bias: %s.",
+			 say_count(r, adds.n), say_each(r, adds.ns));
+	finding_suggest(r->result, f, "Conv2d(..., bias=False): the normalisation takes the bias away again");
+	tally_link(r, f, &adds);
+}
+
+const rule conv_bias_rule = {
+	.name = "conv_bias",
+	.checks = "Convolutions before a batch normalisation add a bias",
+	.number = 26,
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

@@ -1,0 +1,43 @@
+/* The program waits for its next batch: time in the loader that no work of the device hides. */
+#include "analyze/rule.h"
+
+enum { WARN };
+static const setting_def settings[] = {
+	{ "dataloader.warn", SETTING_SHARE, "5%", "waiting, as a share of the time looked at" },
+};
+
+static void run(rule_run *r)
+{
+	const evidence *e = r->e;
+	tally waits = { 0 };
+	int64_t lost = 0;
+
+	for (size_t i = 0; i < e->n_ranks; i++)
+		lost += e->has_device ? e->ranks[i].idle_loading_ns : intervals_length(&e->ranks[i].loading);
+	for (size_t i = 0; i < e->rows.n; i++)
+		if (row_traits(e, &e->rows.items[i]) & TRAIT_LOADER)
+			tally_add(&waits, (uint32_t)i, e->rows.items[i].dur_ns);
+	rule_saw(r, "%s waits, %s exposed (%s)", say_count(r, waits.n), say_each(r, lost), say_part(r, lost));
+	if (!waits.n)
+		rule_no_data(r, "no data loader");
+	if (!rule_exceeds(r, lost, WARN))
+		return;
+	sonde_finding *f = rule_found(r, lost, "data loading holds up %s", e->n_steps ? "the steps" : "the program");
+	finding_evidence(r->result, f, "The program waits for its next batch %s times, %s each on average%s.",
+			 say_count(r, waits.n), say_ns(r, waits.ns / (int64_t)waits.n),
+			 e->has_device ? ", while the device has nothing to do" : "");
+	finding_suggest(r->result, f,
+			"load in more processes (num_workers), prefetch, cache what is decoded, or move "
+			"augmentation to the device");
+	f->confidence = 0.95;
+	tally_link(r, f, &waits);
+}
+
+const rule dataloader_rule = {
+	.name = "dataloader",
+	.checks = "The program waits for its next batch",
+	.number = 1,
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

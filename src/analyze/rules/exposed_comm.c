@@ -1,0 +1,35 @@
+/* Collectives that no computation hides. */
+#include "analyze/rule.h"
+
+enum { WARN };
+static const setting_def settings[] = {
+	{ "exposed_comm.warn", SETTING_SHARE, "5%", "communication that nothing hides" },
+};
+
+static void run(rule_run *r)
+{
+	tally calls = { 0 };
+	int64_t lost = rule_exposed(r, TRAIT_COMM_KERNEL, &calls);
+
+	rule_saw(r, "%s collectives, %s exposed (%s)", say_count(r, calls.n), say_each(r, lost), say_part(r, lost));
+	if (!rule_exceeds(r, lost, WARN))
+		return;
+	sonde_finding *f = rule_found(r, lost, "communication is not hidden behind computation");
+	finding_evidence(r->result, f, "%s collectives take %s per rank; for %s of it the device computes nothing.",
+			 say_count(r, calls.n), say_each(r, calls.ns), say_each(r, lost));
+	finding_suggest(r->result, f,
+			"overlap: smaller or earlier buckets (bucket_cap_mb), prefetch in FSDP, gradient "
+			"accumulation, compression");
+	tally_link(r, f, &calls);
+}
+
+const rule exposed_comm_rule = {
+	.name = "exposed_comm",
+	.checks = "Communication is not hidden behind computation",
+	.number = 7,
+	.needs = NEED_DEVICE | NEED_COMM,
+	.sign_of = "straggler late_comm small_collectives",
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

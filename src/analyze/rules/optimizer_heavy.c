@@ -1,0 +1,45 @@
+/* The optimizer takes a large part of the step. */
+#include "analyze/rule.h"
+
+enum { WARN };
+static const setting_def settings[] = {
+	{ "optimizer_heavy.warn", SETTING_SHARE, "10%", "the optimizer, as a share of the time looked at" },
+};
+
+static void run(rule_run *r)
+{
+	const evidence *e = r->e;
+	tally scopes = { 0 };
+
+	for (size_t i = 0; i < e->rows.n; i++) {
+		const row *at = &e->rows.items[i];
+		if (row_traits(e, at) & TRAIT_OPTIMIZER && !(at->flags & ROW_ON_STREAM) &&
+		    !row_is_inside(e, (uint32_t)i, TRAIT_OPTIMIZER))
+			tally_add(&scopes, (uint32_t)i, row_cost_ns(e, (uint32_t)i));
+	}
+	if (!scopes.n) {
+		rule_no_data(r, "no optimizer");
+		return;
+	}
+	rule_saw(r, "%s calls, %s (%s)", say_count(r, scopes.n), say_each(r, scopes.ns), say_part(r, scopes.ns));
+	if (!rule_exceeds(r, scopes.ns, WARN))
+		return;
+	sonde_finding *f = rule_found(r, scopes.ns, "the optimizer takes a large part of the step");
+	finding_evidence(r->result, f, "The optimizer takes %s per call, %s of the time.",
+			 say_ns(r, scopes.ns / (int64_t)scopes.n), say_part(r, scopes.ns));
+	finding_suggest(r->result, f,
+			"fused=True, accumulate gradients over several batches, shard its state (ZeRO, FSDP)");
+	f->confidence = 0.7;
+	tally_link(r, f, &scopes);
+}
+
+const rule optimizer_heavy_rule = {
+	.name = "optimizer_heavy",
+	.checks = "The optimizer takes a large part of the step",
+	.number = 58,
+	.needs = NEED_STEPS,
+	.sign_of = "single_tensor_optimizer overhead",
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

@@ -1,0 +1,59 @@
+/* Kernels with fewer blocks than the device has multiprocessors: part of it has nothing to do. */
+#include "analyze/rule.h"
+
+enum { WARN };
+static const setting_def settings[] = {
+	{ "partial_wave.warn", SETTING_SHARE, "10%", "lost, as a share of the time looked at" },
+};
+
+static void run(rule_run *r)
+{
+	const evidence *e = r->e;
+	args_column value_of = { .key = "blocks per SM" };
+	double limit = 1.0;
+	tally low = { 0 };
+	int64_t all = 0;
+	uint64_t n = 0;
+
+	if (!args_columns_read(e->rows.ix, &value_of, 1)) {
+		r->result->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < e->rows.n; i++) {
+		const row *at = &e->rows.items[i];
+		if (at->class != CLASS_KERNEL || row_traits(e, at) & TRAIT_COMM_KERNEL)
+			continue;
+		double value = args_column_f64(e->rows.ix, &value_of, at->args, -1);
+		n += value >= 0;
+		if (!(value >= 0 && value < limit))
+			continue;
+		tally_add(&low, (uint32_t)i, (int64_t)((double)at->dur_ns * (1 - value)));
+		all += at->dur_ns;
+	}
+	args_columns_done(&value_of, 1);
+	if (!n) {
+		rule_no_data(r, "no grid sizes in the trace");
+		return;
+	}
+	rule_saw(r, "%s of %s kernels, %s, %s lost", say_count(r, low.n), say_count(r, n), say_each(r, all),
+		 say_each(r, low.ns));
+	if (!rule_exceeds(r, low.ns, WARN))
+		return;
+	sonde_finding *f = rule_found(r, low.ns, "kernels are too small to fill the device");
+	finding_evidence(r->result, f, "%s kernels, %s in all, have fewer than %.3g blocks per multiprocessor.",
+			 say_count(r, low.n), say_each(r, all), limit);
+	finding_suggest(r->result, f, "a larger batch, longer sequences, or several streams");
+	f->confidence = 0.5;
+	tally_link(r, f, &low);
+}
+
+const rule partial_wave_rule = {
+	.name = "partial_wave",
+	.checks = "Kernels are too small to fill the device",
+	.number = 45,
+	.needs = NEED_DEVICE,
+	.sign_of = "launch_bound low_utilisation",
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

@@ -1,0 +1,46 @@
+/* The device is idle while the host is in none of: loader, operators, launches, communication. That is Python. */
+#include "analyze/rule.h"
+
+enum { WARN };
+static const setting_def settings[] = {
+	{ "python_bound.warn", SETTING_SHARE, "3%", "idle while the host is outside of operators" },
+};
+
+static void run(rule_run *r)
+{
+	const evidence *e = r->e;
+	int64_t lost = 0;
+
+	for (size_t i = 0; i < e->n_ranks; i++)
+		lost += e->ranks[i].idle_other_ns;
+	rule_saw(r, "idle %s (%s) while the host is outside of operators", say_each(r, lost), say_part(r, lost));
+	if (!rule_exceeds(r, lost, WARN))
+		return;
+	sonde_finding *f = rule_found(r, lost, "the device waits for code outside of any operator");
+	finding_evidence(r->result, f,
+			 "For %s of the time the device is idle and the host is neither in an operator nor "
+			 "in a launch, a load or a collective: the program's own code, or nothing recorded.",
+			 say_part(r, lost));
+	finding_suggest(r->result, f,
+			"sample the program (sonde record --sample, or with_stack=True) to see which code; "
+			"move logging, metrics and bookkeeping out of the step");
+	f->confidence = 0.6;
+	const evidence_rank *k = &e->ranks[0];
+	const interval *longest = k->idle.n ? &k->idle.items[0] : NULL;
+	for (size_t i = 0; i < k->idle.n; i++)
+		if (k->idle.items[i].end - k->idle.items[i].start > longest->end - longest->start)
+			longest = &k->idle.items[i];
+	if (longest)
+		finding_time(f, longest->start, longest->end);
+}
+
+const rule python_bound_rule = {
+	.name = "python_bound",
+	.checks = "The device waits for the program outside of any operator",
+	.number = 5,
+	.needs = NEED_DEVICE,
+	.sign_of = "slow_start step_outliers",
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

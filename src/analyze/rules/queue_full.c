@@ -1,0 +1,87 @@
+/* So many launches are outstanding that further ones block. */
+#include "analyze/rule.h"
+
+#include <stdlib.h>
+
+enum { LENGTH, WARN };
+static const setting_def settings[] = {
+	{ "queue_full.length", SETTING_NUMBER, "1000", "launches outstanding" },
+	{ "queue_full.warn", SETTING_SHARE, "1%", "idle meanwhile, as a share of the time looked at" },
+};
+
+static int by_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* When at least `length` kernels of the rank were launched and had not begun. */
+static void find_full(const rule_run *r, const rows_rank *of, int64_t length, int64_t *most, intervals *full)
+{
+	int64_t *launches = malloc((of->n_device + 1) * sizeof *launches);
+	int64_t *starts = malloc((of->n_device + 1) * sizeof *starts);
+	int64_t since = 0;
+	size_t n = 0, launched = 0;
+
+	r->result->failed = r->result->failed || !launches || !starts;
+	for (size_t i = 0; launches && starts && i < of->n_device; i++) {
+		const row *at = evidence_row(r->e, of->device[i]);
+		if (at->launch == ROW_NONE)
+			continue;
+		launches[n] = evidence_row(r->e, at->launch)->start_ns;
+		starts[n++] = at->start_ns;
+	}
+	if (n)
+		qsort(launches, n, sizeof *launches, by_value);
+	for (size_t begun = 0; begun < n; begun++) {
+		for (; launched < n && launches[launched] <= starts[begun]; launched++)
+			if ((int64_t)(launched + 1 - begun) == length)
+				since = launches[launched];
+		int64_t outstanding = (int64_t)launched - (int64_t)begun;
+		*most = outstanding > *most ? outstanding : *most;
+		if (outstanding >= length) {
+			intervals_add(full, since, starts[begun]);
+			since = starts[begun];
+		}
+	}
+	free(launches);
+	free(starts);
+	r->result->failed = !intervals_merge(full) || r->result->failed;
+}
+
+static void run(rule_run *r)
+{
+	const evidence *e = r->e;
+	int64_t all = 0, lost = 0, most = 0;
+
+	for (size_t i = 0; i < e->n_ranks; i++) {
+		intervals full = { 0 };
+		find_full(r, e->ranks[i].of, (int64_t)rule_setting(r, LENGTH), &most, &full);
+		all += intervals_length(&full);
+		lost += intervals_overlap(&full, &e->ranks[i].idle); /* a full queue is fine while the device works */
+		intervals_done(&full);
+	}
+	rule_saw(r, "at most %s outstanding, full for %s, device idle meanwhile %s", say_count(r, (uint64_t)most),
+		 say_each(r, all), say_each(r, lost));
+	if (!rule_exceeds(r, lost, WARN))
+		return;
+	sonde_finding *f = rule_found(r, lost, "the launch queue is full and the device idle");
+	finding_evidence(
+		r->result, f,
+		"For %s of the time at least %s launches wait to run, and for %s of it the device does nothing.",
+		say_part(r, all), say_count(r, (uint64_t)rule_setting(r, LENGTH)), say_each(r, lost));
+	finding_suggest(r->result, f, "look at what the queued work waits for: another stream, a copy, another rank");
+	f->confidence = 0.4;
+}
+
+const rule queue_full_rule = {
+	.name = "queue_full",
+	.checks = "The launch queue is full",
+	.number = 33,
+	.needs = NEED_DEVICE,
+	.sign_of = "stream_wait exposed_comm straggler",
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

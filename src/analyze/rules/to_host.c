@@ -1,0 +1,34 @@
+/* Copies to the host that no computation hides. */
+#include "analyze/rule.h"
+
+enum { WARN };
+static const setting_def settings[] = {
+	{ "to_host.warn", SETTING_SHARE, "5%", "exposed copies, as a share of the time looked at" },
+};
+
+static void run(rule_run *r)
+{
+	tally copies = { 0 };
+	int64_t lost = rule_exposed(r, TRAIT_TO_HOST, &copies);
+
+	rule_saw(r, "%s copies, %s exposed (%s)", say_count(r, copies.n), say_each(r, lost), say_part(r, lost));
+	if (!rule_exceeds(r, lost, WARN))
+		return;
+	sonde_finding *f = rule_found(r, lost, "results are copied to the host while nothing computes");
+	finding_evidence(r->result, f, "%s copies to the host take %s, %s of it while the device computes nothing.",
+			 say_count(r, copies.n), say_each(r, copies.ns), say_each(r, lost));
+	finding_suggest(r->result, f,
+			"copy less often (every n steps), into pinned memory, with non_blocking=True on a "
+			"stream of its own");
+	tally_link(r, f, &copies);
+}
+
+const rule to_host_rule = {
+	.name = "to_host",
+	.checks = "Copies from the device to the host hold up computation",
+	.number = 3,
+	.needs = NEED_DEVICE,
+	.settings = settings,
+	.n_settings = sizeof settings / sizeof *settings,
+	.run = run,
+};

@@ -1,0 +1,50 @@
+/* See settings.h. */
+#include "analyze/settings.h"
+
+#include <string.h>
+
+#include "base/parse_units.h"
+
+bool setting_parse(const setting_def *def, const char *text, double *ret_value, const char **ret_needs)
+{
+	uint64_t bytes = 0;
+	int64_t ns = 0;
+	bool truth = false, is_good = false;
+
+	switch (def->kind) {
+	case SETTING_NUMBER:
+		*ret_needs = "a number";
+		return parse_real(text, ret_value);
+	case SETTING_SHARE:
+		*ret_needs = "a percentage such as 5%";
+		return parse_share(text, ret_value);
+	case SETTING_NS:
+		*ret_needs = "a time such as 20ms";
+		is_good = parse_time(text, &ns);
+		*ret_value = (double)ns;
+		break;
+	case SETTING_BYTES:
+		*ret_needs = "a size such as 64MiB";
+		is_good = parse_bytes(text, &bytes);
+		*ret_value = (double)bytes;
+		break;
+	case SETTING_BOOL:
+		*ret_needs = "yes or no";
+		is_good = parse_truth(text, &truth);
+		*ret_value = truth;
+		break;
+	}
+	return is_good;
+}
+
+double setting(const sonde_analyze_options *options, const setting_def *def)
+{
+	const char *needs, *text = def->standard;
+	double value = 0;
+
+	for (size_t i = 0; i < options->n_settings; i++)
+		if (strcmp(options->settings[i].key, def->key) == 0)
+			text = options->settings[i].value;
+	setting_parse(def, text, &value, &needs);
+	return value;
+}

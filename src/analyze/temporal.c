@@ -1,0 +1,85 @@
+/*
+ * What a device did with its time, rank by rank: from the start of its first kernel to the end of the last, how long it
+ * computed, did something else, or nothing. Work that overlaps counts once.
+ */
+#include "analyze/work.h"
+
+static const column temporal_columns[] = {
+	{ "rank", "rank", CELL_INTEGER, 0, false },
+	{ "span_ns", "span", CELL_NS, 0, false },
+	{ "idle_ns", "idle", CELL_NS, 0, false },
+	{ "compute_ns", "compute", CELL_NS, 0, false },
+	{ "non_compute_ns", "other work", CELL_NS, 0, false },
+	{ "communication_ns", "comm", CELL_NS, 1, false },
+	{ "memory_ns", "memory", CELL_NS, 1, false },
+	{ "exposed_communication_ns", "exposed comm", CELL_NS, 2, false },
+	{ "busy_percent", "busy", CELL_PERCENT, 0, false },
+	{ "idle_percent", "idle %", CELL_PERCENT, 3, false },
+	{ "compute_percent", "compute %", CELL_PERCENT, 3, false },
+	{ "non_compute_percent", "other %", CELL_PERCENT, 4, false },
+	{ "communication_percent", "comm %", CELL_PERCENT, 4, false },
+};
+
+static cell share(int64_t part, int64_t whole)
+{
+	return whole > 0 ? cell_percent(100.0 * (double)part / (double)whole) : cell_unknown();
+}
+
+static bool add_rank(const work *w, const work_rank *rank, sonde_result *r, table *t)
+{
+	work_spans all = spans_of(rank, KERNEL_KINDS), compute = spans_of(rank, KERNEL_COMPUTE);
+	work_spans communication = spans_of(rank, KERNEL_COMMUNICATION), memory = spans_of(rank, KERNEL_MEMORY);
+	bool ok = !all.failed && !compute.failed && !communication.failed && !memory.failed;
+
+	if (ok && all.n) {
+		int64_t span = all.items[all.n - 1].end - all.items[0].start, idle = span - spans_length(&all);
+		int64_t computes = spans_length(&compute), communicates = spans_length(&communication);
+		cell *c = table_row(r, t, 0);
+		*c++ = cell_integer(rank->rank);
+		*c++ = work_cell(w, span);
+		*c++ = work_cell(w, idle);
+		*c++ = work_cell(w, computes);
+		*c++ = work_cell(w, span - computes - idle);
+		*c++ = work_cell(w, communicates);
+		*c++ = work_cell(w, spans_length(&memory));
+		*c++ = work_cell(w, communicates - spans_overlap(&communication, &compute));
+		*c++ = share(span - idle, span);
+		*c++ = share(idle, span);
+		*c++ = share(computes, span);
+		*c++ = share(span - computes - idle, span);
+		*c++ = share(communicates, span);
+	}
+	spans_done(&all);
+	spans_done(&compute);
+	spans_done(&communication);
+	spans_done(&memory);
+	return ok;
+}
+
+static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
+{
+	table *t = result_table(r, "temporal", "Device time", temporal_columns,
+				sizeof temporal_columns / sizeof temporal_columns[0]);
+	bool ok = true;
+
+	(void)options;
+	for (size_t i = 0; ok && i < w->n_ranks; i++)
+		ok = add_rank(w, &w->ranks[i], r, t);
+	work_differs(w, r, "host rows that name a stream are none of the device's, and the last step stays");
+	return ok ? SONDE_OK : out_of_memory(err);
+}
+
+const work_analysis temporal_work = { .add = add };
+
+static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
+			sonde_error *err)
+{
+	return work_run(&temporal_work, trace, options, r, err);
+}
+
+const analysis temporal_analysis = {
+	.name = "temporal",
+	.summary = "What the device did with its time: computing, communicating, copying, nothing",
+	.compat = WORK_COMPAT,
+	.run = run,
+};

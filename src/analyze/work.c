@@ -1,0 +1,329 @@
+/* See work.h. */
+#include "analyze/work.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/format_number.h"
+#include "base/vec.h"
+
+#define BANDWIDTH_KEY "memory bandwidth (GB/s)"
+
+/* ---- Our rules --------------------------------------------------------------------------------------------------- */
+
+static bool make_room(work_rank *to, size_t n)
+{
+	to->items = malloc((n + 1) * sizeof *to->items);
+	to->calls = malloc((n + 1) * sizeof *to->calls);
+	to->launches = malloc((n + 1) * sizeof *to->launches);
+	return to->items && to->calls && to->launches;
+}
+
+/* The call that a row is; call_of_row: number + 1. */
+static uint32_t call_of(const rows *r, work_rank *to, uint32_t *call_of_row, uint32_t host)
+{
+	if (!call_of_row[host]) {
+		to->calls[to->n_calls] = (work_call){ r->items[host].start_ns, r->items[host].dur_ns, host };
+		call_of_row[host] = (uint32_t)++to->n_calls;
+	}
+	return call_of_row[host] - 1;
+}
+
+/* One call may launch many items, a graph's. */
+static void fill_rank(const work *w, const rows_rank *from, uint32_t *call_of_row, work_rank *to)
+{
+	const rows *r = &w->rows;
+
+	for (size_t i = 0; i < from->n_device; i++) {
+		const row *at = &r->items[from->device[i]];
+		work_item *item = &to->items[to->n++];
+		*item = (work_item){ .start = at->start_ns,
+				     .dur = at->dur_ns,
+				     .row = from->device[i],
+				     .site = at->site,
+				     .launch = WORK_NONE,
+				     .stream = at->stream,
+				     .kind = (uint8_t)work_kind(w, at->site),
+				     .is_work = true };
+		if (at->launch == ROW_NONE)
+			continue;
+		item->launch = call_of(r, to, call_of_row, at->launch);
+		item->is_queued = true;
+		to->launches[to->n_launches++] = (work_pair){ item->launch, (uint32_t)i };
+	}
+	to->enqueued = to->launches;
+	to->n_enqueued = to->n_launches;
+}
+
+static bool is_annotation(const row *at)
+{
+	return (at->class == CLASS_ANNOTATION || at->class == CLASS_STEP) && !(at->flags & ROW_ASYNC);
+}
+
+static work_rank *rank_of(work *w, int32_t rank)
+{
+	for (size_t i = 0; i < w->n_ranks; i++)
+		if (w->ranks[i].rank == rank)
+			return &w->ranks[i];
+	return NULL;
+}
+
+/* Annotations, from all rows of the sites that are such; most traces have few of them. */
+static bool load_annotations(work *w)
+{
+	const rows *r = &w->rows;
+	size_t *capacities = calloc(w->n_ranks + 1, sizeof *capacities);
+	bool ok = capacities != NULL;
+
+	for (size_t i = 0; ok && i < r->n; i++) {
+		const row *at = &r->items[i];
+		work_rank *rank = is_annotation(at) ? rank_of(w, at->rank) : NULL;
+		if (!rank)
+			continue;
+		work_annotation *a = vec_add((void **)&rank->annotations, &rank->n_annotations,
+					     &capacities[rank - w->ranks], sizeof *a);
+		ok = a != NULL;
+		if (a)
+			*a = (work_annotation){ at->start_ns, at->dur_ns, (uint32_t)i, at->flags & ROW_ON_STREAM };
+	}
+	free(capacities);
+	return ok;
+}
+
+static bool load_bandwidths(work *w)
+{
+	args_column c = { .key = BANDWIDTH_KEY };
+
+	if (!index_n_rows(w->rows.ix, SECTION_ARGS))
+		return true;
+	if (!args_columns_read(w->rows.ix, &c, 1))
+		return false;
+	for (size_t k = 0; k < w->n_ranks; k++)
+		for (size_t i = 0; i < w->ranks[k].n; i++) {
+			work_item *item = &w->ranks[k].items[i];
+			if (item->kind == KERNEL_MEMORY)
+				item->bandwidth = args_column_f64(w->rows.ix, &c, w->rows.items[item->row].args, 0);
+		}
+	args_columns_done(&c, 1);
+	return true;
+}
+
+static bool load_ours(work *w)
+{
+	uint32_t *call_of_row = calloc(w->rows.n + 1, sizeof *call_of_row);
+	bool ok;
+
+	w->ns_per_tick = 1;
+	w->ticks_per_us = 1000;
+	w->ranks = calloc(w->rows.n_ranks + 1, sizeof *w->ranks);
+	ok = w->ranks && call_of_row;
+	for (size_t i = 0; ok && i < w->rows.n_ranks; i++) {
+		const rows_rank *from = &w->rows.ranks[i];
+		work_rank *to = &w->ranks[w->n_ranks++];
+		to->rank = from->rank;
+		to->first_start = from->start_ns;
+		to->last_start = from->end_ns;
+		to->cut_ns = INT64_MAX;
+		ok = make_room(to, from->n_device);
+		if (ok)
+			fill_rank(w, from, call_of_row, to);
+	}
+	free(call_of_row);
+	return ok;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+bool is_hta_compat(const sonde_analyze_options *options)
+{
+	return options->compat && strncmp(options->compat, "hta", 3) == 0;
+}
+
+sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *options, work_options what,
+		       work *ret_work, sonde_error *err)
+{
+	work *w = ret_work;
+	rows_options o = rows_options_from(options);
+	bool ok;
+
+	*w = (work){ .is_hta = is_hta_compat(options) };
+	sonde_status status = rows_load(trace, &o, &w->rows, err);
+	w->is_empty = true;
+	if (status || !w->rows.ix)
+		return status;
+	w->kinds = malloc(w->rows.n_sites + 1);
+	if (!w->kinds)
+		return out_of_memory(err);
+	memset(w->kinds, KERNEL_KINDS, w->rows.n_sites + 1);
+	if (w->is_hta)
+		ok = work_load_hta(w, strcmp(options->compat, "hta-noround") != 0);
+	else
+		ok = load_ours(w) && load_annotations(w) && (!what.bandwidth || load_bandwidths(w));
+	for (size_t i = 0; ok && i < w->n_ranks; i++)
+		w->is_empty &= !w->ranks[i].n;
+	return ok ? SONDE_OK : out_of_memory(err);
+}
+
+void work_done(work *w)
+{
+	for (size_t i = 0; w->ranks && i < w->n_ranks; i++) {
+		work_rank *rank = &w->ranks[i];
+		if (rank->enqueued != rank->launches)
+			free(rank->enqueued);
+		free(rank->items);
+		free(rank->calls);
+		free(rank->launches);
+		free(rank->annotations);
+	}
+	free(w->ranks);
+	free(w->kinds);
+	rows_done(&w->rows);
+	*w = (work){ 0 };
+}
+
+/* ---- What analyses share ----------------------------------------------------------------------------------------- */
+
+sonde_status out_of_memory(sonde_error *err)
+{
+	return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+}
+
+void work_hide_empty(const work *w, sonde_result *r)
+{
+	for (table *t = r->tables; t; t = t->next)
+		if (w->is_empty && !t->n_rows)
+			t->n_shown = 0;
+}
+
+sonde_status work_run(const work_analysis *a, const sonde_trace *trace, const sonde_analyze_options *options,
+		      sonde_result *r, sonde_error *err)
+{
+	work w;
+	sonde_status status = work_load(trace, options, (work_options){ .bandwidth = a->bandwidth }, &w, err);
+
+	if (!status && !a->needs_no_device)
+		work_explain(&w, r);
+	if (!status)
+		status = a->add(&w, options, r, err);
+	work_hide_empty(&w, r);
+	work_done(&w);
+	return status;
+}
+
+void limit_rows(sonde_result *r, table *t, const sonde_analyze_options *options, const char *what)
+{
+	enum { DEFAULT_TOP = 20 };
+	uint64_t top = options->top ? options->top : DEFAULT_TOP;
+	char number[NUMBER_TEXT];
+
+	if (!t || t->n_rows <= top)
+		return;
+	t->more = result_format(r, "%s more %s: --top all", format_count(number, t->n_rows - top), what);
+	t->n_shown = (size_t)top;
+	if (options->top)
+		t->n_rows = (size_t)top; /* asked for: in JSON and CSV as well */
+}
+
+cell work_cell_f64(const work *w, double ticks)
+{
+	double ns = work_ns(w, ticks);
+
+	if (isnan(ns))
+		return cell_unknown();
+	return !w->is_hta || (ns == rint(ns) && fabs(ns) < 9e15) ? cell_ns(llrint(ns)) : cell_number(ns);
+}
+
+cell work_cell(const work *w, int64_t ticks)
+{
+	return w->is_hta ? work_cell_f64(w, (double)ticks) : cell_ns(ticks);
+}
+
+void work_explain(const work *w, sonde_result *r)
+{
+	if (!w->is_empty)
+		return;
+	if (!w->rows.ix)
+		result_note_add(r, "note", "no device rows: this recording has no index yet; sonde import makes one");
+	else if (w->rows.n_left_out)
+		result_note_add(r, "note",
+				"no device rows: among the steps, ranks or times that were asked for is none");
+	else
+		result_note_add(r, "note",
+				"no device rows: the trace was made on the CPU alone or without its device's profiler");
+}
+
+void work_differs(const work *w, sonde_result *r, const char *how)
+{
+	if (!w->is_hta && !w->is_empty)
+		result_note_add(r, "differs", "from HTA: %s", how);
+}
+
+void spans_add(work_spans *s, int64_t start, int64_t end)
+{
+	work_span *last = s->n ? &s->items[s->n - 1] : NULL;
+
+	if (last && start <= last->end) {
+		last->end = end > last->end ? end : last->end;
+		return;
+	}
+	work_span *to = s->n < s->capacity ? &s->items[s->n++] : VEC_ADD(s);
+	if (to)
+		*to = (work_span){ start, end };
+	else
+		s->failed = true;
+}
+
+int64_t spans_length(const work_spans *s)
+{
+	int64_t length = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		length += s->items[i].end - s->items[i].start;
+	return length;
+}
+
+int64_t spans_overlap(const work_spans *a, const work_spans *b)
+{
+	int64_t length = 0;
+
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		const work_span *x = &a->items[i], *y = &b->items[j];
+		int64_t start = x->start > y->start ? x->start : y->start, end = x->end < y->end ? x->end : y->end;
+		length += end > start ? end - start : 0;
+		if (x->end < y->end)
+			i++;
+		else
+			j++;
+	}
+	return length;
+}
+
+void spans_done(work_spans *s)
+{
+	free(s->items);
+	*s = (work_spans){ 0 };
+}
+
+work_spans spans_of(const work_rank *rank, kernel_kind kind)
+{
+	work_spans s = { 0 };
+
+	for (size_t i = 0; i < rank->n; i++)
+		if (kind == KERNEL_KINDS || rank->items[i].kind == kind)
+			spans_add(&s, rank->items[i].start, rank->items[i].start + rank->items[i].dur);
+	return s;
+}
+
+void describe_cells(const work *w, const description *d, bool are_times, cell *to)
+{
+	const double values[] = { d->mean, d->std, d->min, d->q25, d->q50, d->q75, d->max };
+
+	*to++ = cell_count(d->n);
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++, to++) {
+		if (!d->n || isnan(values[i]))
+			*to = cell_unknown();
+		else
+			*to = are_times ? work_cell_f64(w, values[i]) : cell_number(values[i]);
+	}
+}

@@ -1,0 +1,182 @@
+/*
+ * What the devices of a trace did and who launched it: the table behind the basic analyses (temporal, idle, kernels,
+ * overlap, bandwidth, queue, launches, annotations).
+ *
+ *   work_load()    by our rules (work.c), or with options->compat "hta" or "hta-noround" by those of HTA 0.6.1
+ *                  (hta_compat.c): which rows count, how times are rounded, what belongs together
+ *   work.ranks[]   the items of a rank by start, then in the order of the file
+ *   work_done()
+ *
+ * Times are in ticks, so that every sum is one of whole numbers: nanoseconds by our rules, a small fraction of a
+ * microsecond by HTA's. work_ns() and work_cell() give nanoseconds.
+ */
+#ifndef SONDE_ANALYZE_WORK_H
+#define SONDE_ANALYZE_WORK_H
+
+#include "analyze/analysis.h"
+#include "analyze/describe.h"
+#include "analyze/kernel_kind.h"
+#include "analyze/rows.h"
+
+#define WORK_NONE UINT32_MAX
+#define WORK_COMPAT "hta hta-noround" /* for analysis.compat */
+
+/* A kernel or copy. By HTA's rules anything that has a stream argument, and durations may be negative. */
+typedef struct work_item {
+	int64_t start, dur;
+	double bandwidth; /* GB/s; 0: unknown. With work_options.bandwidth */
+	uint32_t row;	  /* of work.rows */
+	uint32_t site;
+	uint32_t launch; /* of calls, or WORK_NONE */
+	int64_t stream;
+	uint8_t kind;	/* kernel_kind */
+	bool is_work;	/* a kernel or copy by its category: always, by our rules */
+	bool is_queued; /* it leaves the queue of its stream when it starts */
+} work_item;
+
+/* A call that launched something. */
+typedef struct work_call {
+	int64_t start, dur;
+	uint32_t row;
+} work_call;
+
+typedef struct work_pair {
+	uint32_t call, item;
+} work_pair;
+
+typedef struct work_annotation {
+	int64_t start, dur;
+	uint32_t row;
+	bool on_device;
+} work_annotation;
+
+typedef struct work_rank {
+	int32_t rank;
+	int64_t first_start, last_start; /* of all rows, on the host as well; by our rules the end of the last */
+	int64_t cut_ns;			 /* steps that start there or later do not count; INT64_MAX: all do */
+	work_item *items;
+	size_t n;
+	work_call *calls;
+	size_t n_calls;
+	work_pair *launches; /* who launched what */
+	size_t n_launches;
+	work_pair *enqueued; /* calls that lengthen the queue of the item's stream; by our rules the launches */
+	size_t n_enqueued;
+	work_annotation *annotations;
+	size_t n_annotations;
+} work_rank;
+
+typedef struct work {
+	rows rows;
+	work_rank *ranks;
+	size_t n_ranks;
+	double ns_per_tick;
+	int64_t ticks_per_us;
+	bool is_hta;
+	bool is_empty;	/* nothing on a device */
+	uint8_t *kinds; /* kernel_kind of sites, by our rules; KERNEL_KINDS: not looked at yet */
+} work;
+
+typedef struct work_options {
+	bool bandwidth; /* read the arguments that tell it */
+} work_options;
+
+/* work_done() afterwards, also on failure. */
+sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *options, work_options what,
+		       work *ret_work, sonde_error *err);
+void work_done(work *w);
+bool work_load_hta(work *w, bool rounds); /* for work_load(); w->rows are there. False when out of memory */
+bool is_hta_compat(const sonde_analyze_options *options);
+
+static inline double work_ns(const work *w, double ticks)
+{
+	return ticks * w->ns_per_tick;
+}
+/* Nanoseconds; a fraction only where HTA has one. */
+cell work_cell(const work *w, int64_t ticks);
+cell work_cell_f64(const work *w, double ticks); /* of a mean; NAN: unknown */
+
+/* For `stragglers`, by HTA's rules: hta_stragglers.c */
+sonde_status hta_stragglers(const work *w, sonde_result *r, sonde_error *err);
+
+/* An analysis over work. Its tables are there, and empty, when nothing is on a device. */
+typedef struct work_analysis {
+	sonde_status (*add)(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err);
+	bool bandwidth;
+	bool needs_no_device;
+} work_analysis;
+sonde_status work_run(const work_analysis *a, const sonde_trace *trace, const sonde_analyze_options *options,
+		      sonde_result *r, sonde_error *err);
+extern const work_analysis temporal_work, idle_work, kernels_work, overlap_work, bandwidth_work, queue_work,
+	launches_work, annotations_work, steps_work, stragglers_work;
+
+/* Says why there is nothing to analyse, when no device row is there. */
+void work_hide_empty(const work *w, sonde_result *r); /* tables without rows, for people */
+void work_explain(const work *w, sonde_result *r);
+/* One sentence about where our rules are not HTA's. */
+void work_differs(const work *w, sonde_result *r, const char *how);
+
+/* By our rules, whatever w->is_hta; each name is looked at once. */
+static inline kernel_kind work_kind(const work *w, uint32_t site)
+{
+	if (w->kinds[site] == KERNEL_KINDS)
+		w->kinds[site] = (uint8_t)kernel_kind_of(index_text(w->rows.ix, w->rows.sites[site].name),
+							 (site_class)w->rows.sites[site].class);
+	return (kernel_kind)w->kinds[site];
+}
+
+static inline const char *item_name(const work *w, const work_item *i)
+{
+	return index_text(w->rows.ix, w->rows.sites[i->site].name);
+}
+
+/* ---- Sets of time: as in intervals.h, but what is empty or negative counts as HTA counts it -----------------------
+ */
+
+typedef struct work_span {
+	int64_t start, end;
+} work_span;
+
+typedef struct work_spans {
+	work_span *items;
+	size_t n, capacity;
+	bool failed;
+} work_spans;
+
+/* In the order of starts; a new span begins where it is after the largest end so far. */
+void spans_add(work_spans *s, int64_t start, int64_t end);
+int64_t spans_length(const work_spans *s);
+int64_t spans_overlap(const work_spans *a, const work_spans *b);
+void spans_done(work_spans *s);
+/* Of the items of a kind; KERNEL_KINDS: of all. */
+work_spans spans_of(const work_rank *rank, kernel_kind kind);
+
+/* ---- Numbers
+ * -------------------------------------------------------------------------------------------------------*/
+
+/* The cells of count, mean, std, min, 25 %, 50 %, 75 %, max; times in ticks, or plain numbers. */
+enum { DESCRIBE_CELLS = 8 };
+void describe_cells(const work *w, const description *d, bool are_times, cell *to);
+#define DESCRIBE_TIME_COLUMNS(prefix)                                                                                  \
+	{ prefix "count", "count", CELL_COUNT, 0, false }, { prefix "mean_ns", "mean", CELL_NS, 0, false },            \
+		{ prefix "std_ns", "std", CELL_NS, 2, false }, { prefix "min_ns", "min", CELL_NS, 2, false },          \
+		{ prefix "p25_ns", "25%", CELL_NS, 4, false }, { prefix "p50_ns", "50%", CELL_NS, 1, false },          \
+		{ prefix "p75_ns", "75%", CELL_NS, 4, false },                                                         \
+	{                                                                                                              \
+		prefix "max_ns", "max", CELL_NS, 1, false                                                              \
+	}
+#define DESCRIBE_COLUMNS(unit)                                                                                         \
+	{ "count", "count", CELL_COUNT, 0, false }, { "mean" unit, "mean", CELL_NUMBER, 0, false },                    \
+		{ "std" unit, "std", CELL_NUMBER, 2, false }, { "min" unit, "min", CELL_NUMBER, 2, false },            \
+		{ "p25" unit, "25%", CELL_NUMBER, 4, false }, { "p50" unit, "50%", CELL_NUMBER, 1, false },            \
+		{ "p75" unit, "75%", CELL_NUMBER, 4, false },                                                          \
+	{                                                                                                              \
+		"max" unit, "max", CELL_NUMBER, 1, false                                                               \
+	}
+
+/* Rows for people: options->top, or 20; then in JSON as well. `what`: "kernels". */
+void limit_rows(sonde_result *r, table *t, const sonde_analyze_options *options, const char *what);
+
+sonde_status out_of_memory(sonde_error *err);
+
+#endif

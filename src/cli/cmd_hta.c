@@ -1,0 +1,32 @@
+/* sonde hta: what the devices of one or many ranks did, and why not more. */
+#include "cli/analysis.h"
+
+#include "cli/select.h"
+
+static const option_def hta_options[] = {
+	SELECT_STEPS,
+	SELECT_RANKS,
+	SELECT_FROM,
+	SELECT_TO,
+	SELECT_COMPAT,
+	SELECT_SET,
+	SELECT_TOP,
+	{ .name = "json",
+	  .id = OPTION_JSON,
+	  .help = "for programs; also --csv, --markdown and --html",
+	  .group = "Output" },
+	OUTPUT_FILE,
+	OUTPUT_OTHERS,
+	{ .name = NULL },
+};
+
+const command hta_command = {
+	.name = "hta",
+	.group = "analyse",
+	.summary = "Show what devices did and why they waited, rank by rank",
+	.usage = "[options] FILE...",
+	.examples = { "sonde hta trace.json.gz", "sonde hta --steps 11..20 rank*.json.gz",
+		      "sonde hta --compat hta --json trace.json.gz" },
+	.options = hta_options,
+	.run = analysis_run_plain,
+};

@@ -1,0 +1,49 @@
+/* What the files of the Chrome exporter of imported traces share; see chrome_index.c. */
+#ifndef SONDE_EXPORT_CHROME_INDEX_H
+#define SONDE_EXPORT_CHROME_INDEX_H
+
+#include "export/text_out.h"
+#include "store/trace.h"
+
+typedef struct chrome_index {
+	const sonde_trace *trace;
+	const sonde_index *ix;
+	text_out to;
+	args_reader *args;
+	int64_t base_ns;     /* times count from here */
+	bool has_event;	     /* a comma is due */
+	uint32_t track;	     /* of the slices that come */
+	uint32_t group;	     /* of the last one */
+	int64_t extra_tid;   /* where a group's slices go */
+	int64_t *track_tids; /* instead of ids that viewers cannot read; 0: its own */
+	int64_t *lane_tids;  /* the same of each lane; 0: its track's own */
+	size_t next_lane;    /* whose tid is not known yet */
+	int64_t next_tid;    /* that no track uses */
+	uint64_t next_id;    /* of asynchronous slices */
+	char **site_texts;   /* `, "name": "x", "cat": "y"`, or NULL */
+	int64_t *pids;	     /* by process, where its own is not text */
+	size_t n_sites, n_tracks, n_processes;
+	const index_track *tracks;
+	const index_process *processes;
+	const index_site *sites;
+} chrome_index;
+
+/* Parts of an event: chrome_index.c */
+void chrome_begin_event(chrome_index *c, char phase);
+void chrome_end_event(chrome_index *c);
+void chrome_string(chrome_index *c, uint32_t string);
+void chrome_pid(chrome_index *c, uint32_t process);
+void chrome_tid(chrome_index *c, const index_track *t, int64_t extra); /* extra: instead of its own; 0: none */
+void chrome_ts(chrome_index *c, int64_t ns);
+
+/* chrome_meta.c */
+bool chrome_choose_pids(chrome_index *c); /* false: out of memory */
+void chrome_top_level(chrome_index *c);	  /* up to the bracket of the events; sets base_ns */
+void chrome_names(chrome_index *c);	  /* of processes and threads */
+/* A thread that stands for another; returns its id. */
+int64_t chrome_extra_lane(chrome_index *c, const index_track *t);
+
+/* chrome_counters.c */
+void chrome_counters(chrome_index *c, table_cursor *cursor);
+
+#endif

@@ -1,0 +1,670 @@
+/*
+ * The importer of Chrome's JSON. See chrome.h.
+ *
+ * The text comes in windows. Within the event list, the reading of a window starts at the first place that looks like
+ * the start of an event. That may be done by another thread, before anybody knows whether the guess is right: what is
+ * left of the windows before, the carry, is read up to that place, and only if it ends there with a whole event does
+ * the window's reading count. Otherwise carry and window are read again as one.
+ */
+#define _GNU_SOURCE
+#include "import/chrome.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/json_read.h"
+
+enum {
+	MAX_WORKERS = 5,
+	LOOK_BACK = 64,
+	DAMAGE_WAITS = 1 << 20, /* bytes of damage that are kept until the next event is seen */
+};
+
+typedef enum where {
+	AT_START,
+	IN_TOP_LEVEL, /* of the object around the events */
+	IN_EVENTS,
+	AT_END,
+} where;
+
+/* How the reading of a stretch of events ended. */
+typedef struct stretch {
+	const uint8_t *at; /* nothing before it is needed any more */
+	bool ended;	   /* at is behind the list's closing bracket */
+	bool lost;	   /* after damage: the next event is to be searched from here */
+} stretch;
+
+/* ---- A stretch of the event list --------------------------------------------------------------------------------- */
+
+typedef struct text {
+	chrome_reader *reader;
+	chrome_batch *batch;
+	const uint8_t *base, *end;
+	bool final; /* nothing comes after end */
+} text;
+
+static void lose(text *t, chrome_problem problem, uint64_t n, const uint8_t *at)
+{
+	chrome_problem_add(&t->batch->problems, problem, n, t->batch->offset + (uint64_t)(at - t->base));
+	if (problem != PROBLEM_GARBAGE && problem != PROBLEM_COMMA)
+		t->batch->n_lost += n;
+}
+
+/* Text that is skipped: events in it are lost. `least` counts as so many where none is to be seen. */
+static void lose_text(text *t, chrome_problem problem, uint64_t least, const uint8_t *from, const uint8_t *to)
+{
+	uint64_t n = chrome_count_events(from, to);
+
+	if (n || least)
+		lose(t, problem, n ? n : least, from);
+}
+
+/* Something from `from` on is damaged, seen at `seen`: goes on at the next event. */
+static bool resume(text *t, chrome_problem problem, const uint8_t *from, const uint8_t *seen, stretch *s)
+{
+	bool garbage = problem == PROBLEM_GARBAGE;
+	const uint8_t *at = seen > from ? seen : from + 1, *next = chrome_resync(garbage ? at : t->base, at, t->end);
+
+	s->at = from;
+	if (!next && !t->final && t->end - from < DAMAGE_WAITS)
+		return false;
+	if (garbage)
+		lose(t, problem, 1, from);
+	if (next) {
+		lose_text(t, garbage ? PROBLEM_LOST_DAMAGED : problem, !garbage, from, next);
+		s->at = next;
+		return true;
+	}
+	/* The start of an event may be cut in two. */
+	s->at = t->final ? t->end : t->end - LOOK_BACK;
+	s->lost = true;
+	lose_text(t, garbage ? PROBLEM_LOST_DAMAGED : problem, !garbage, from, t->final ? t->end : s->at + 3);
+	return false;
+}
+
+/* One event the careful way. False: the stretch is over. */
+static bool read_one(text *t, stretch *s)
+{
+	const uint8_t *at = s->at, *seen = at;
+	read_status status = chrome_read(t->reader, t->batch, &seen, t->end, t->base);
+
+	if (status == READ_OK) {
+		s->at = seen;
+		const uint8_t *next = skip_space(seen, t->end);
+		if (next < t->end && *next == '{')
+			lose(t, PROBLEM_COMMA, 1, next);
+		return true;
+	}
+	if (status == READ_MORE && !t->final && t->end - at < CHROME_EVENT_MAX)
+		return false;
+	if (status == READ_MORE && t->final) {
+		const uint8_t *next = chrome_resync(t->base, at + 1, t->end);
+		if (!next) {
+			lose(t, PROBLEM_LOST_CUT, 1, at);
+			s->at = t->end;
+			return false;
+		}
+		return resume(t, PROBLEM_LOST_DAMAGED, at, next, s);
+	}
+	return resume(t, status == READ_BAD ? PROBLEM_LOST_DAMAGED : PROBLEM_LOST_LONG, at, seen, s);
+}
+
+/* An element of the list that is no object. */
+static bool skip_element(text *t, stretch *s)
+{
+	const uint8_t *at = s->at, *seen = at;
+	uint32_t repairs = 0;
+	read_status status = chrome_skip_value(&seen, t->end, false, &repairs);
+
+	if (status == READ_OK && json_is_valid((const char *)at, (size_t)(seen - at))) {
+		lose(t, PROBLEM_LOST_ELEMENTS, 1, at);
+		s->at = seen;
+		return true;
+	}
+	if (status == READ_MORE && !t->final && t->end - at < CHROME_EVENT_MAX)
+		return false;
+	return resume(t, PROBLEM_GARBAGE, at, seen, s);
+}
+
+/* After a long stretch of damage: to the next event, if there is one. */
+static bool find_event(text *t, stretch *s)
+{
+	const uint8_t *from = s->at, *next = chrome_resync(t->base, from, t->end);
+
+	s->lost = !next;
+	s->at = next ? next : t->final ? t->end : t->end - from > LOOK_BACK ? t->end - LOOK_BACK : from;
+	lose_text(t, PROBLEM_LOST_DAMAGED, 0, from, next || t->final || s->at == from ? s->at : s->at + 3);
+	return next;
+}
+
+static bool comma_before(const uint8_t *at, const uint8_t *from)
+{
+	while (at > from && (at[-1] == ' ' || at[-1] == '\n' || at[-1] == '\r' || at[-1] == '\t'))
+		at--;
+	return at > from && at[-1] == ',';
+}
+
+static stretch read_events(text *t, const uint8_t *at, bool lost)
+{
+	stretch s = { .at = at };
+
+	if (lost && !find_event(t, &s))
+		return s;
+	while (!t->batch->failed && !t->reader->failed) {
+		const uint8_t *first = s.at = skip_space(s.at, t->end);
+		if (s.at < t->end && *s.at == '{')
+			s.at = skip_space(chrome_match(t->reader, t->batch, s.at, t->end, t->base), t->end);
+		if (s.at == t->end)
+			break;
+		if (*s.at == '{' && s.at > first && !comma_before(s.at, first))
+			lose(t, PROBLEM_COMMA, 1, s.at);
+		if (*s.at == ',') {
+			s.at++;
+		} else if (*s.at == ']') {
+			s.at++;
+			s.ended = true;
+			break;
+		} else if (*s.at == '{' ? !read_one(t, &s) : !skip_element(t, &s)) {
+			break;
+		}
+	}
+	return s;
+}
+
+/* ---- Workers ----------------------------------------------------------------------------------------------------- */
+
+typedef struct worker {
+	struct driver *driver;
+	pthread_t thread;
+	bool started;
+	chrome_reader reader;
+	chrome_batch batch;
+	input_window window;
+	const uint8_t *guess; /* where its reading began; NULL: nothing looks like an event */
+	stretch result;
+	enum { WORKER_IDLE, WORKER_BUSY, WORKER_DONE } state; /* under the driver's lock */
+} worker;
+
+typedef struct driver {
+	import_job *job;
+	chrome_apply *apply;
+	where where;
+	bool in_object; /* the events are a member of an object */
+	bool found_events;
+	bool complete; /* its end was seen */
+	bool lost;     /* the next event is to be searched */
+	bool top_lost; /* the events are to be searched */
+	/* What is read next: the carry, text that is left over, which begins at carry_offset. */
+	VEC(uint8_t) carry_room;
+	size_t carry_from; /* read already */
+	uint64_t carry_offset;
+	chrome_reader reader; /* of the carry */
+	chrome_batch batch;
+	worker workers[MAX_WORKERS];
+	unsigned n_workers; /* threads; 0: all is done here */
+	unsigned first, n_flying;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool stop;
+} driver;
+
+static void empty_batch(chrome_batch *b, uint64_t offset)
+{
+	b->offset = offset;
+	b->events.n = b->values.n = 0;
+	b->problems = (chrome_problems){ 0 };
+	b->n_lost = 0;
+	b->failed = false;
+}
+
+static void read_window(worker *w)
+{
+	const uint8_t *bytes = w->window.bytes, *end = bytes + w->window.len;
+	text t = { &w->reader, &w->batch, bytes, end, w->window.last };
+
+	empty_batch(&w->batch, w->window.offset);
+	w->guess = chrome_resync(bytes, bytes, end);
+	if (w->guess)
+		w->result = read_events(&t, w->guess, false);
+}
+
+static void *work(void *context)
+{
+	worker *w = context;
+	driver *d = w->driver;
+
+	pthread_mutex_lock(&d->lock);
+	for (;;) {
+		while (w->state != WORKER_BUSY && !d->stop)
+			pthread_cond_wait(&d->changed, &d->lock);
+		if (d->stop)
+			break;
+		pthread_mutex_unlock(&d->lock);
+		read_window(w);
+		pthread_mutex_lock(&d->lock);
+		w->state = WORKER_DONE;
+		pthread_cond_broadcast(&d->changed);
+	}
+	pthread_mutex_unlock(&d->lock);
+	return NULL;
+}
+
+/* Gives a window to the next worker. */
+static void dispatch(driver *d, const input_window *window)
+{
+	worker *w = &d->workers[(d->first + d->n_flying++) % (d->n_workers ? d->n_workers : 1)];
+
+	w->window = *window;
+	if (!d->n_workers) {
+		read_window(w);
+		w->state = WORKER_DONE;
+		return;
+	}
+	pthread_mutex_lock(&d->lock);
+	w->state = WORKER_BUSY;
+	pthread_cond_broadcast(&d->changed);
+	pthread_mutex_unlock(&d->lock);
+}
+
+static worker *wait_for_first(driver *d)
+{
+	worker *w = &d->workers[d->first];
+
+	if (d->n_workers) {
+		pthread_mutex_lock(&d->lock);
+		while (w->state != WORKER_DONE)
+			pthread_cond_wait(&d->changed, &d->lock);
+		pthread_mutex_unlock(&d->lock);
+	}
+	return w;
+}
+
+static void release_first(driver *d)
+{
+	worker *w = &d->workers[d->first];
+
+	input_release(d->job->in, &w->window);
+	pthread_mutex_lock(&d->lock);
+	w->state = WORKER_IDLE;
+	pthread_mutex_unlock(&d->lock);
+	d->first = (d->first + 1) % (d->n_workers ? d->n_workers : 1);
+	d->n_flying--;
+}
+
+/* ---- The carry --------------------------------------------------------------------------------------------------- */
+
+static const uint8_t *carry_bytes(const driver *d)
+{
+	return d->carry_room.items + d->carry_from;
+}
+
+static size_t carry_len(const driver *d)
+{
+	return d->carry_room.n - d->carry_from;
+}
+
+/* Adds text to the carry; INPUT_SLACK zeros follow it. */
+static bool carry_add(driver *d, const uint8_t *bytes, size_t len)
+{
+	if (d->carry_from) {
+		memmove(d->carry_room.items, carry_bytes(d), carry_len(d));
+		d->carry_room.n = carry_len(d);
+		d->carry_from = 0;
+	}
+	size_t needed = d->carry_room.n + len + INPUT_SLACK;
+	if (d->carry_room.capacity < needed) {
+		uint8_t *grown = realloc(d->carry_room.items, needed * 2);
+		if (!grown)
+			return false;
+		d->carry_room.items = grown;
+		d->carry_room.capacity = needed * 2;
+	}
+	memcpy(d->carry_room.items + d->carry_room.n, bytes, len);
+	d->carry_room.n += len;
+	memset(d->carry_room.items + d->carry_room.n, 0, INPUT_SLACK);
+	return true;
+}
+
+/* The first n bytes have been read. */
+static void carry_drop(driver *d, size_t n)
+{
+	d->carry_from += n;
+	d->carry_offset += n;
+}
+
+static sonde_status out_of_memory(sonde_error *err)
+{
+	return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+}
+
+/* Reads events from the carry as far as they go. */
+static sonde_status carry_events(driver *d, bool final, sonde_error *err)
+{
+	text t = { &d->reader, &d->batch, carry_bytes(d), carry_bytes(d) + carry_len(d), final };
+
+	empty_batch(&d->batch, d->carry_offset);
+	stretch s = read_events(&t, t.base, d->lost);
+	if (!chrome_apply_batch(d->apply, &d->reader, &d->batch))
+		return out_of_memory(err);
+	chrome_reader_trim(&d->reader);
+	d->lost = s.lost;
+	if (s.ended)
+		d->where = d->in_object ? IN_TOP_LEVEL : AT_END;
+	carry_drop(d, (size_t)(s.at - t.base));
+	return SONDE_OK;
+}
+
+/* ---- Around the events ------------------------------------------------------------------------------------------- */
+
+static bool is_events_key(const uint8_t *key, size_t len)
+{
+	return len == 11 && memcmp(key, "traceEvents", 11) == 0;
+}
+
+/* One member of the object around the events. *ret_at: where to go on. False: more text is needed. */
+static bool read_top_level(driver *d, const uint8_t *at, const uint8_t *end, const uint8_t **ret_at)
+{
+	uint32_t repairs = 0;
+
+	for (at = skip_space(at, end); at < end && *at == ','; at = skip_space(at, end))
+		at++;
+	*ret_at = at;
+	if (at == end)
+		return false;
+	if (*at == '}') {
+		d->where = AT_END;
+		*ret_at = at + 1;
+		return true;
+	}
+	const uint8_t *key = at + 1, *p = at;
+	read_status status = *at == '"' ? chrome_skip_value(&p, end, false, &repairs) : READ_BAD;
+	size_t key_len = (size_t)(p - 1 - key);
+	if (status == READ_OK) {
+		p = skip_space(p, end);
+		status = p == end ? READ_MORE : *p == ':' ? READ_OK : READ_BAD;
+	}
+	if (status == READ_OK) {
+		p = skip_space(p + 1, end);
+		if (p < end && *p == '[' && is_events_key(key, key_len)) {
+			d->where = IN_EVENTS;
+			d->found_events = true;
+			*ret_at = p + 1;
+			return true;
+		}
+		const uint8_t *value = p;
+		status = chrome_skip_value(&p, end, true, &repairs);
+		if (status == READ_OK)
+			chrome_apply_top_level(d->apply, key, key_len, value, (size_t)(p - value),
+					       d->carry_offset + (uint64_t)(value - carry_bytes(d)));
+	}
+	if (status == READ_OK) {
+		*ret_at = p;
+		return true;
+	}
+	if (status == READ_MORE)
+		return false;
+	chrome_apply_problem(d->apply, PROBLEM_TOP_LEVEL, 1, d->carry_offset + (uint64_t)(p - carry_bytes(d)));
+	d->top_lost = true;
+	*ret_at = p;
+	return true;
+}
+
+/* Where the list behind the key "traceEvents" begins, or NULL; *ret_rest: what is to be looked at again with more text.
+ */
+static const uint8_t *find_list(const uint8_t *at, const uint8_t *end, const uint8_t **ret_rest)
+{
+	static const char key[] = "\"traceEvents\"";
+	enum { LEN = sizeof key - 1 };
+
+	for (const uint8_t *found; (found = memmem(at, (size_t)(end - at), key, LEN)); at = found + LEN) {
+		const uint8_t *p = skip_space(found + LEN, end);
+		if (p < end && *p == ':')
+			p = skip_space(p + 1, end);
+		*ret_rest = found;
+		if (p == end)
+			return NULL;
+		if (*p == '[')
+			return p + 1;
+	}
+	*ret_rest = end - at > LEN ? end - LEN : at;
+	return NULL;
+}
+
+/* After damage only the events are worth searching for: the list, or the rest of it when it ended too early. */
+static void find_events(driver *d, const uint8_t *at, const uint8_t *end, const uint8_t **ret_at)
+{
+	const uint8_t *list = find_list(at, end, ret_at);
+
+	if (list) {
+		*ret_at = list;
+		d->where = IN_EVENTS;
+		d->found_events = true;
+		d->top_lost = false;
+	} else if (d->found_events) {
+		*ret_at = at;
+		d->where = IN_EVENTS;
+		d->lost = d->complete = true;
+		d->top_lost = false;
+	}
+}
+
+static void read_start(driver *d, const uint8_t *at, const uint8_t *end, const uint8_t **ret_at)
+{
+	static const uint8_t bom[] = { 0xef, 0xbb, 0xbf };
+
+	if (end - at >= 3 && memcmp(at, bom, 3) == 0)
+		at += 3;
+	at = skip_space(at, end);
+	*ret_at = at < end ? at + 1 : at;
+	if (at < end) {
+		d->in_object = *at == '{';
+		d->where = d->in_object ? IN_TOP_LEVEL : IN_EVENTS;
+	}
+}
+
+/* Behind the end: nothing, or events that a stray bracket cut off. */
+static void read_rest(driver *d, const uint8_t *at, const uint8_t *end, const uint8_t **ret_at)
+{
+	*ret_at = at = skip_space(at, end);
+	d->complete = true;
+	if (at < end) {
+		chrome_apply_problem(d->apply, PROBLEM_GARBAGE, 1, d->carry_offset + (uint64_t)(at - carry_bytes(d)));
+		d->where = IN_EVENTS;
+		d->lost = true;
+	}
+}
+
+/* Reads the carry until it is empty or a window's reading may be taken. */
+static sonde_status read_carry(driver *d, bool final, sonde_error *err)
+{
+	while (carry_len(d)) {
+		size_t before = carry_len(d);
+		where was = d->where;
+		bool was_lost = d->top_lost;
+		if (d->where == IN_EVENTS) {
+			sonde_status status = carry_events(d, final, err);
+			if (status)
+				return status;
+		} else {
+			const uint8_t *at = carry_bytes(d), *end = at + carry_len(d), *next = at;
+			if (d->where == AT_START)
+				read_start(d, at, end, &next);
+			else if (d->top_lost)
+				find_events(d, at, end, &next);
+			else if (d->where == AT_END)
+				read_rest(d, at, end, &next);
+			else
+				read_top_level(d, at, end, &next);
+			carry_drop(d, (size_t)(next - at));
+		}
+		if (carry_len(d) == before && d->where == was && d->top_lost == was_lost)
+			break;
+	}
+	if (d->where == IN_TOP_LEVEL && carry_len(d) > CHROME_BESIDE_MAX)
+		return error_set(err, SONDE_E_FORMAT, (int64_t)d->carry_offset,
+				 "a value beside the events is longer than %d MiB", CHROME_BESIDE_MAX >> 20);
+	return SONDE_OK;
+}
+
+/* ---- Window after window ----------------------------------------------------------------------------------------- */
+
+/* The oldest window that is being read: takes its events if the carry leads to them, else reads it again. */
+static sonde_status take_first(driver *d, sonde_error *err)
+{
+	worker *w = wait_for_first(d);
+	const uint8_t *bytes = w->window.bytes, *end = bytes + w->window.len;
+	size_t lead = w->guess ? (size_t)(w->guess - bytes) : w->window.len;
+	bool last = w->window.last;
+
+	if (!carry_len(d))
+		d->carry_offset = w->window.offset;
+	if (!carry_add(d, bytes, lead))
+		return out_of_memory(err);
+	sonde_status status = read_carry(d, last && !w->guess, err);
+	if (status == SONDE_OK && w->guess) {
+		if (d->where == IN_EVENTS && !carry_len(d) && !d->lost) {
+			if (!chrome_apply_batch(d->apply, &w->reader, &w->batch))
+				return out_of_memory(err);
+			lead = (size_t)(w->result.at - bytes);
+			d->lost = w->result.lost;
+			if (w->result.ended)
+				d->where = d->in_object ? IN_TOP_LEVEL : AT_END;
+		}
+		if (!carry_len(d))
+			d->carry_offset = w->window.offset + lead;
+		if (!carry_add(d, bytes + lead, (size_t)(end - bytes) - lead))
+			return out_of_memory(err);
+		if (d->where != IN_EVENTS || d->lost || last || carry_len(d) > CHROME_EVENT_MAX ||
+		    w->result.at < w->guess || lead == (size_t)(w->guess - bytes))
+			status = read_carry(d, last, err);
+	}
+	chrome_reader_trim(&w->reader);
+	release_first(d);
+	return status;
+}
+
+static sonde_status read_windows(driver *d, sonde_error *err)
+{
+	bool last = false;
+	sonde_status status = SONDE_OK;
+
+	while (!status && (!last || d->n_flying)) {
+		/* Guesses are worth it only within the event list. */
+		unsigned wanted = d->n_workers && d->where == IN_EVENTS ? d->n_workers : 1;
+		while (!status && !last && d->n_flying < wanted) {
+			input_window window;
+			status = input_next(d->job->in, &window, err);
+			if (!status) {
+				last = window.last;
+				dispatch(d, &window);
+			}
+		}
+		if (d->n_flying)
+			status = status ? status : take_first(d, err);
+		if (!status && d->job->progress && !d->job->progress(d->job->context, d->job->in))
+			status = error_set(err, SONDE_E_STATE, -1, "interrupted");
+	}
+	return status;
+}
+
+static sonde_status finish(driver *d, sonde_error *err)
+{
+	uint64_t offset;
+	bool damage = input_damage(d->job->in, &offset) != NULL;
+
+	if (d->where == AT_START)
+		return error_set(err, SONDE_E_TRUNCATED, 0, "the file is empty");
+	if (d->in_object && !d->found_events)
+		return error_set(err, SONDE_E_FORMAT, (int64_t)d->carry_offset, "JSON without \"traceEvents\"");
+	/* An array may stay open: that is how programs write events as they come. */
+	if (d->where != AT_END && !d->complete && (d->in_object || damage))
+		chrome_apply_problem(d->apply, PROBLEM_CUT, 1, d->carry_offset + carry_len(d));
+	if (!chrome_apply_finish(d->apply))
+		return out_of_memory(err);
+	return SONDE_OK;
+}
+
+/* ---- The importer ------------------------------------------------------------------------------------------------ */
+
+static bool start(driver *d)
+{
+	unsigned n_threads = d->job->n_threads;
+	unsigned n = n_threads > 1 ? n_threads + 1 : 0; /* one more: while its events are taken, a worker waits */
+
+	n = n > MAX_WORKERS ? MAX_WORKERS : n;
+	d->apply = chrome_apply_new(d->job);
+	if (!d->apply || !chrome_reader_init(&d->reader, d->job))
+		return false;
+	for (unsigned i = 0; i < (n ? n : 1); i++) {
+		d->workers[i].driver = d;
+		if (!chrome_reader_init(&d->workers[i].reader, d->job))
+			return false;
+	}
+	for (unsigned i = 0; i < n; i++) {
+		/* Fewer threads are no failure. */
+		if (pthread_create(&d->workers[i].thread, NULL, work, &d->workers[i]) != 0)
+			break;
+		d->workers[i].started = true;
+		d->n_workers++;
+	}
+	return true;
+}
+
+static void end(driver *d)
+{
+	pthread_mutex_lock(&d->lock);
+	d->stop = true;
+	pthread_cond_broadcast(&d->changed);
+	pthread_mutex_unlock(&d->lock);
+	for (unsigned i = 0; i < MAX_WORKERS; i++) {
+		if (d->workers[i].started)
+			pthread_join(d->workers[i].thread, NULL);
+		chrome_reader_done(&d->workers[i].reader);
+		VEC_DONE(&d->workers[i].batch.events);
+		VEC_DONE(&d->workers[i].batch.values);
+	}
+	while (d->n_flying)
+		release_first(d);
+	chrome_reader_done(&d->reader);
+	VEC_DONE(&d->batch.events);
+	VEC_DONE(&d->batch.values);
+	VEC_DONE(&d->carry_room);
+	chrome_apply_free(d->apply);
+	pthread_mutex_destroy(&d->lock);
+	pthread_cond_destroy(&d->changed);
+	free(d);
+}
+
+static sonde_status chrome_run(import_job *job, sonde_error *err)
+{
+	driver *d = calloc(1, sizeof *d);
+
+	job->world_size = -1;
+	if (!d)
+		return out_of_memory(err);
+	d->job = job;
+	pthread_mutex_init(&d->lock, NULL);
+	pthread_cond_init(&d->changed, NULL);
+	sonde_status status = start(d) ? read_windows(d, err) : out_of_memory(err);
+	if (status == SONDE_OK)
+		status = finish(d, err);
+	end(d);
+	return status;
+}
+
+static bool chrome_probe(const uint8_t *bytes, size_t len)
+{
+	static const uint8_t bom[] = { 0xef, 0xbb, 0xbf };
+	size_t at = len >= 3 && memcmp(bytes, bom, 3) == 0 ? 3 : 0;
+	const uint8_t *start = skip_space(bytes + at, bytes + len);
+
+	return start < bytes + len && (*start == '{' || *start == '[');
+}
+
+const importer chrome_importer = {
+	.name = "chrome",
+	.summary = "Chrome trace events as JSON: PyTorch (Kineto), ONNX Runtime, JAX, viztracer, py-spy and others",
+	.probe = chrome_probe,
+	.run = chrome_run,
+};

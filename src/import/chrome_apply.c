@@ -1,0 +1,291 @@
+/*
+ * What Chrome's events mean, into the builder, in the order of the file. See chrome.h.
+ *
+ *   chrome_numbers.c   strings, sites, processes and tracks
+ *   chrome_args.c      arguments
+ *   chrome_families.c  records of them
+ *   chrome_scopes.c    begins and ends
+ *   chrome_meta.c      metadata
+ *
+ * Everything else is handed over as it comes; the builder sorts.
+ */
+#define _GNU_SOURCE
+#include "import/chrome_apply.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/decimal.h"
+#include "store/trace.h"
+
+static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
+{
+	chrome_track *t = &r->tracks.items[e->track];
+	uint64_t at = b->offset + e->at;
+	builder_slice slice = {
+		.start_ns = e->ts_ns,
+		.dur_ns = e->dur_ns,
+		.site = apply_site(a, r, e->site),
+		.args = apply_args(a, r, b, e),
+	};
+	site_class class = (site_class)r->sites.entries.items[e->site].class;
+
+	if (!(e->flags & EVENT_HAS_DURATION)) {
+		apply_problem(a, PROBLEM_NO_DURATION, at);
+	} else if (e->dur_ns < 0) {
+		apply_problem(a, PROBLEM_NEGATIVE, at);
+		slice.dur_ns = 0;
+	} else if (e->dur_ns > TRACE_NS_MAX - e->ts_ns) {
+		if (!(e->repairs & REPAIR(RANGE)))
+			apply_problem(a, PROBLEM_RANGE, at);
+		slice.dur_ns = TRACE_NS_MAX - e->ts_ns;
+	}
+	if ((e->flags & EVENT_HAS_CORRELATION) && e->id >= 0 && e->id < INT64_C(1) << 55)
+		slice.correlation = (uint64_t)(e->id + 1) & ((UINT64_C(1) << 56) - 1);
+	uint32_t track = apply_track(a, r, e->track);
+	builder_slices(a->b, track, &slice, 1);
+	if ((class == CLASS_KERNEL || class == CLASS_COPY) && !t->device_known) {
+		int64_t device = apply_int_arg(r, b, e, "device", -1);
+		t->device_known = true;
+		if (device >= 0 && device <= INT32_MAX && builder_track_of(a->b, track)->device < 0)
+			builder_track_of(a->b, track)->device = (int32_t)device;
+	}
+	if (slice.start_ns + slice.dur_ns > a->last_ns)
+		a->last_ns = slice.start_ns + slice.dur_ns;
+}
+
+/* "name[id]": counters of the same name with different ids are different counters. */
+static uint32_t counter_name(chrome_apply *a, chrome_reader *r, const chrome_event *e)
+{
+	const dict_entry *name = &r->sites.entries.items[e->site];
+	const dict_entry *id = e->id >= 0 && e->id >> 62 ? &r->strings.entries.items[(uint32_t)e->id] : NULL;
+
+	apply_site(a, r, e->site);
+	if (!(e->flags & EVENT_HAS_ID))
+		return name->name;
+	size_t room = (size_t)name->len + (id ? id->len : 0) + 32;
+	char *joined = malloc(room);
+	if (!joined) {
+		a->failed = true;
+		return INDEX_NONE;
+	}
+	memcpy(joined, name->text, name->len);
+	size_t len = name->len;
+	if (id)
+		len += (size_t)snprintf(joined + len, room - len, "[%.*s]", (int)id->len, (const char *)id->text);
+	else
+		len += (size_t)snprintf(joined + len, room - len, "[%" PRId64 "]", e->id);
+	uint32_t string = apply_string(a, (const uint8_t *)joined, len);
+	free(joined);
+	return string;
+}
+
+static void counter_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
+{
+	uint32_t process = apply_process(a, r, e->track), n = apply_n_args(r, e), n_values = 0;
+	uint32_t track = builder_track(a->b, TRACK_PROCESS, process, 0, INDEX_NONE, INDEX_NONE);
+	uint32_t category = apply_reader_string(a, r, r->sites.entries.items[e->site].key - 1);
+
+	uint32_t name = counter_name(a, r, e);
+	for (uint32_t i = 0; i < n; i++) {
+		const args_piece *key = &r->templates.items[r->layouts.items[e->layout].template].keys[i];
+		chrome_arg value = apply_arg(r, b, e, i);
+		double number = (double)value.number;
+		if (!value.is_int) {
+			char text[64], *end = text;
+			if (value.len < sizeof text) {
+				snprintf(text, sizeof text, "%.*s", (int)value.len, (const char *)value.text);
+				number = decimal_f64(text, &end);
+			}
+			if (end == text || *end || number != number || number > 1e308 || number < -1e308)
+				continue;
+		}
+		builder_value(a->b, track, name, apply_string(a, (const uint8_t *)key->text, key->len), category,
+			      e->ts_ns, number);
+		n_values++;
+	}
+	if (!n_values)
+		apply_problem(a, PROBLEM_LOST_VALUES, b->offset + e->at);
+	else if (n_values < n)
+		apply_problem(a, PROBLEM_VALUES, b->offset + e->at);
+}
+
+static void instant_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
+{
+	uint32_t track = apply_track(a, r, e->track), site = apply_site(a, r, e->site), args = apply_args(a, r, b, e);
+	chrome_arg bytes;
+
+	if (!apply_is(&r->sites.entries.items[e->site], "[memory]") || !apply_find_arg(r, b, e, "Bytes", &bytes)) {
+		builder_instant(a->b, track, e->ts_ns, site, args, r->layouts.items[e->layout].scope);
+		return;
+	}
+	int64_t device_type = apply_int_arg(r, b, e, "Device Type", -1),
+		device = apply_int_arg(r, b, e, "Device Id", -1);
+	builder_allocation_add(a->b, &(builder_allocation){
+					     .time_ns = e->ts_ns,
+					     .track = track,
+					     .site = site,
+					     .args = args,
+					     .device_type = apply_small(device_type),
+					     .device = apply_small(device),
+					     .address = (uint64_t)apply_int_arg(r, b, e, "Addr", 0),
+					     .bytes = apply_int_arg(r, b, e, "Bytes", 0),
+					     .total_bytes = apply_int_arg(r, b, e, "Total Allocated", -1),
+					     .reserved_bytes = apply_int_arg(r, b, e, "Total Reserved", -1),
+				     });
+}
+
+static void flow_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e, char phase)
+{
+	uint32_t track = apply_track(a, r, e->track), site = apply_site(a, r, e->site);
+	uint64_t id = apply_id(a, r, e);
+
+	if (phase == 'f' && (e->flags & EVENT_BINDS_ENCLOSING))
+		phase = 'F';
+	builder_flow(a->b, track, e->ts_ns, site, id, phase, apply_args(a, r, b, e));
+}
+
+/* ---- One event after the other ----------------------------------------------------------------------------------- */
+
+static void count_repairs(chrome_apply *a, const chrome_batch *b, const chrome_event *e)
+{
+	for (uint32_t bits = e->repairs; bits; bits &= bits - 1)
+		apply_problem(a, (chrome_problem)__builtin_ctz(bits), b->offset + e->at);
+}
+
+static void apply_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
+{
+	char phase = r->layouts.items[e->layout].phase;
+	uint64_t at = b->offset + e->at;
+
+	a->n_phase[(uint8_t)phase]++;
+	if (e->repairs)
+		count_repairs(a, b, e);
+	if (phase == 'M') {
+		apply_metadata(a, r, b, e);
+		return;
+	}
+	if (!phase || !strchr("XBEbeniICstfPO", phase)) {
+		apply_problem(a, phase ? PROBLEM_LOST_PHASE : PROBLEM_LOST_NO_PHASE, at);
+		return;
+	}
+	if (!(e->flags & EVENT_HAS_TIME)) {
+		apply_problem(a, PROBLEM_LOST_NO_TIME, at);
+		return;
+	}
+	if (!(e->flags & EVENT_HAS_NAME) && strchr("XBbiICn", phase))
+		apply_problem(a, PROBLEM_NO_NAME, at);
+	a->first_ns = e->ts_ns < a->first_ns ? e->ts_ns : a->first_ns;
+	a->last_ns = e->ts_ns > a->last_ns ? e->ts_ns : a->last_ns;
+	switch (phase) {
+	case 'X':
+		complete_event(a, r, b, e);
+		break;
+	case 'B':
+		apply_begin(a, r, b, e);
+		break;
+	case 'E':
+		apply_end(a, r, b, e);
+		break;
+	case 'b':
+	case 'e':
+	case 'n':
+		apply_async(a, r, b, e, phase);
+		break;
+	case 'i':
+	case 'I':
+		instant_event(a, r, b, e);
+		break;
+	case 'C':
+		counter_event(a, r, b, e);
+		break;
+	case 'P':
+		builder_sample(a->b, apply_track(a, r, e->track), e->ts_ns, apply_site(a, r, e->site),
+			       apply_args(a, r, b, e));
+		break;
+	case 'O':
+		builder_instant(a->b, apply_track(a, r, e->track), e->ts_ns, apply_site(a, r, e->site),
+				apply_args(a, r, b, e), 'O');
+		break;
+	default:
+		flow_event(a, r, b, e, phase);
+	}
+}
+
+bool chrome_apply_batch(chrome_apply *a, chrome_reader *r, const chrome_batch *b)
+{
+	if (b->failed || r->failed) /* some of its numbers stand for nothing */
+		return false;
+	for (size_t i = 0; i < b->events.n && !a->failed; i++)
+		apply_event(a, r, b, &b->events.items[i]);
+	for (unsigned i = 0; i < PROBLEM_KINDS; i++)
+		if (b->problems.count[i])
+			chrome_problem_add(&a->problems, (chrome_problem)i, b->problems.count[i], b->problems.first[i]);
+	a->n_lost += b->n_lost;
+	return !a->failed;
+}
+
+void chrome_apply_problem(chrome_apply *a, chrome_problem what, uint64_t n, uint64_t offset)
+{
+	chrome_problem_add(&a->problems, what, n, offset);
+}
+
+bool chrome_apply_finish(chrome_apply *a)
+{
+	static const struct {
+		const char *text;
+		bool lost;
+	} problems[] = {
+#define X(name, lost, text) { text, lost },
+		CHROME_DIAGNOSTICS(X)
+#undef X
+	};
+
+	apply_close_scopes(a);
+	apply_put_meta(a);
+	for (unsigned i = 0; i < PROBLEM_KINDS; i++)
+		if (a->problems.count[i])
+			builder_diagnostic(a->b, problems[i].text, problems[i].lost, a->problems.count[i], a->job->file,
+					   (int64_t)a->problems.first[i]);
+	if (a->has_base)
+		builder_file_shift(a->b, a->job->file_number, a->base_ns);
+	/* Old writers gave microseconds since 1970: after the year 2008, at least. */
+	if (a->has_base || (a->first_ns != INT64_MAX && a->first_ns > INT64_C(1200000000000000000)))
+		builder_clock(a->b, INDEX_CLOCK_EPOCH);
+	a->job->n_events = a->n_lost;
+	for (unsigned i = 0; i < 256; i++)
+		a->job->n_events += a->n_phase[i];
+	return !a->failed;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+chrome_apply *chrome_apply_new(import_job *job)
+{
+	chrome_apply *a = calloc(1, sizeof *a);
+
+	if (!a)
+		return NULL;
+	a->job = job;
+	a->b = job->builder;
+	a->first_ns = INT64_MAX;
+	a->last_ns = INT64_MIN;
+	return a;
+}
+
+void chrome_apply_free(chrome_apply *a)
+{
+	if (!a)
+		return;
+	for (size_t i = 0; i < a->tops.n; i++)
+		free(a->tops.items[i].key);
+	VEC_DONE(&a->tops);
+	VEC_DONE(&a->scopes);
+	VEC_DONE(&a->track_scopes);
+	dict_done(&a->threads);
+	VEC_DONE(&a->text);
+	dict_done(&a->async);
+	dict_done(&a->family_names);
+	VEC_DONE(&a->families);
+	free(a);
+}

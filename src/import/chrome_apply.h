@@ -1,0 +1,114 @@
+/* What the parts of chrome_apply.c share. See chrome.h. */
+#ifndef SONDE_IMPORT_CHROME_APPLY_H
+#define SONDE_IMPORT_CHROME_APPLY_H
+
+#include <string.h>
+#include "import/chrome.h"
+
+/* A begin that waits for its end. */
+typedef struct open_scope {
+	int64_t ts_ns;
+	uint32_t site, name, track;
+	bool is_async;
+	uint32_t args;	/* record + 1 */
+	uint32_t below; /* index + 1 of the scope around it */
+	uint64_t at;
+} open_scope;
+
+typedef struct top_level {
+	char *key, *value;
+	size_t key_len, len;
+} top_level;
+
+/* Templates that differ only in which values are numbers. */
+typedef struct chrome_family {
+	uint32_t template; /* the builder's */
+	uint32_t version;  /* grows when the kinds change */
+	uint8_t kinds[ARGS_GAPS_MAX];
+} chrome_family;
+
+struct chrome_apply {
+	import_job *job;
+	builder *b;
+	chrome_problems problems;
+	uint64_t n_phase[256];
+	uint64_t n_lost;	    /* events that never became a chrome_event */
+	int64_t first_ns, last_ns;  /* of all events with a time */
+	VEC(open_scope) scopes;	    /* open, and free ones */
+	uint32_t free_scope;	    /* index + 1 */
+	VEC(uint32_t) track_scopes; /* by track: innermost open scope, index + 1 */
+	dict async;		    /* keys of b and e; `global`: innermost open one, index + 1 */
+	dict threads;		    /* by process and tid; `global`: the track, which may be that of another thread */
+	VEC(top_level) tops;
+	size_t tops_bytes;
+	VEC(char) text; /* scratch */
+	uint64_t seed;
+	dict family_names;
+	VEC(chrome_family) families;
+	int64_t base_ns;
+	bool has_base;
+	bool failed;
+};
+
+static inline void apply_problem(chrome_apply *a, chrome_problem what, uint64_t at)
+{
+	chrome_problem_add(&a->problems, what, 1, at);
+}
+
+static inline bool apply_is(const dict_entry *e, const char *text)
+{
+	return e->len == strlen(text) && memcmp(e->text, text, e->len) == 0;
+}
+
+static inline int32_t apply_small(int64_t value)
+{
+	return (int32_t)(value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value);
+}
+
+/* The builder's numbers of what a reader found: chrome_numbers.c */
+bool apply_room(chrome_apply *a, size_t bytes);				 /* for so many more bytes in a->text */
+uint32_t apply_string(chrome_apply *a, const uint8_t *text, size_t len); /* between quotes */
+uint32_t apply_reader_string(chrome_apply *a, chrome_reader *r, uint32_t number);
+uint32_t apply_site(chrome_apply *a, chrome_reader *r, uint32_t number);
+uint32_t apply_process(chrome_apply *a, chrome_reader *r, uint32_t track);
+uint32_t apply_track(chrome_apply *a, chrome_reader *r, uint32_t number);
+/* `global` is the track of the thread, CHROME_NONE: nobody asked yet. NULL when out of memory. */
+dict_entry *apply_thread(chrome_apply *a, chrome_reader *r, uint32_t number);
+
+/* The record + 1 of an event's arguments; 0: it has none. chrome_families.c */
+uint32_t apply_args(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
+
+/* The id of an event: a number or, with bit 62 set, a string. As FLOW_ID. */
+uint64_t apply_id(chrome_apply *a, chrome_reader *r, const chrome_event *e);
+
+/* Arguments of an event: chrome_args.c */
+/* An argument by its key: a number or JSON text. False: there is none. */
+typedef struct chrome_arg {
+	bool is_int;
+	int64_t number;
+	const uint8_t *text;
+	size_t len;
+} chrome_arg;
+
+void apply_text(chrome_apply *a, const void *text, size_t len); /* appends to a->text */
+/* Puts the text of the args object into a->text; empty: it has none. */
+void apply_assemble(chrome_apply *a, const chrome_reader *r, const chrome_batch *b, const chrome_event *e);
+/* Members of the args object alone, and one of them. */
+uint32_t apply_n_args(const chrome_reader *r, const chrome_event *e);
+chrome_arg apply_arg(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, uint32_t gap);
+bool apply_find_arg(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, const char *key,
+		    chrome_arg *ret_arg);
+int64_t apply_int_arg(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, const char *key,
+		      int64_t otherwise);
+
+/* Begins and their ends: chrome_scopes.c */
+void apply_begin(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
+void apply_end(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
+void apply_async(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e, char phase);
+void apply_close_scopes(chrome_apply *a);
+
+/* Metadata events and values beside the events: chrome_meta.c */
+void apply_metadata(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
+void apply_put_meta(chrome_apply *a);
+
+#endif

@@ -1,0 +1,281 @@
+/* What a reader knows by number: texts, sites, tracks. See chrome.h. */
+#define _GNU_SOURCE
+#include "import/chrome.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "base/json_read.h"
+
+/* ---- Texts to numbers -------------------------------------------------------------------------------------------- */
+
+static bool dict_grow(dict *d)
+{
+	size_t n_slots = d->n_slots ? d->n_slots * 2 : 1024;
+	uint64_t *slots = calloc(n_slots, sizeof *slots);
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < d->n_slots; i++) {
+		size_t at = d->slots[i] >> 32 & (n_slots - 1);
+		if (!d->slots[i])
+			continue;
+		while (slots[at])
+			at = (at + 1) & (n_slots - 1);
+		slots[at] = d->slots[i];
+	}
+	free(d->slots);
+	d->slots = slots;
+	d->n_slots = n_slots;
+	return true;
+}
+
+uint32_t dict_find(dict *d, const uint8_t *text, size_t len, uint32_t key, uint64_t hash, bool *ret_new)
+{
+	uint64_t high = hash & UINT64_C(0xffffffff00000000);
+
+	*ret_new = false;
+	if (d->entries.n * 4 >= d->n_slots * 3 && !dict_grow(d))
+		return CHROME_NONE;
+	size_t at = hash >> 32 & (d->n_slots - 1);
+	for (; d->slots[at]; at = (at + 1) & (d->n_slots - 1)) {
+		if ((d->slots[at] & UINT64_C(0xffffffff00000000)) != high)
+			continue;
+		uint32_t number = (uint32_t)d->slots[at] - 1;
+		const dict_entry *e = &d->entries.items[number];
+		if (e->len == len && e->key == key && memcmp(e->text, text, len) == 0)
+			return number;
+	}
+	/* The matcher compares names in vectors. */
+	char *copy = len <= UINT32_MAX - 32 ? arena_alloc(&d->arena, len + 32) : NULL;
+	dict_entry *e = copy && d->entries.n < CHROME_NONE - 1 ? VEC_ADD(&d->entries) : NULL;
+	if (!e)
+		return CHROME_NONE;
+	memcpy(copy, text, len);
+	*e = (dict_entry){ .text = (const uint8_t *)copy, .len = (uint32_t)len, .key = key, .global = CHROME_NONE };
+	d->slots[at] = high | d->entries.n;
+	*ret_new = true;
+	return (uint32_t)d->entries.n - 1;
+}
+
+void dict_done(dict *d)
+{
+	arena_done(&d->arena);
+	VEC_DONE(&d->entries);
+	free(d->slots);
+	*d = (dict){ 0 };
+}
+
+/* text_hash reads up to 15 bytes further: not of what may end anywhere. */
+static uint64_t safe_hash(const chrome_reader *r, const uint8_t *text, size_t len)
+{
+	uint8_t tail[32] = { 0 };
+	size_t whole = len > 16 ? (len - 1) / 16 * 16 : 0;
+	uint64_t h = r->seed ^ len, a, b;
+
+	for (size_t i = 0; i < whole; i += 16) {
+		memcpy(&a, text + i, 8);
+		memcpy(&b, text + i + 8, 8);
+		h = mix(a ^ 0x9e3779b97f4a7c15u, b ^ h);
+	}
+	memcpy(tail, text + whole, len - whole);
+	memcpy(&a, tail, 8);
+	memcpy(&b, tail + 8, 8);
+	return mix(a ^ 0x9e3779b97f4a7c15u, b ^ h ^ 0xe7037ed1a0b428dbu);
+}
+
+uint32_t reader_find(chrome_reader *r, dict *d, const uint8_t *text, size_t len, uint32_t key, bool *ret_new)
+{
+	uint32_t number = dict_find(d, text, len, key, dict_hash(safe_hash(r, text, len), key), ret_new);
+
+	r->failed |= number == CHROME_NONE;
+	return number;
+}
+
+/* What is wrong with a string between quotes, as bits. */
+static uint8_t string_repairs(chrome_reader *r, const uint8_t *text, size_t len)
+{
+	char small[1024], *to = len * 3 <= sizeof small ? small : malloc(len * 3);
+	unsigned found = 0;
+
+	if (!to) {
+		r->failed = true;
+		return 0;
+	}
+	json_unescape((const char *)text, len, to, &found);
+	if (to != small)
+		free(to);
+	return (uint8_t)((found & JSON_BAD_UTF8 ? REPAIR(UTF8) : 0) | (found & JSON_BAD_ESCAPE ? REPAIR(ESCAPE) : 0) |
+			 (found & JSON_CONTROL ? REPAIR(CONTROL) : 0) |
+			 (found & JSON_BARE_QUOTES ? REPAIR(QUOTES) : 0));
+}
+
+uint32_t reader_string(chrome_reader *r, const uint8_t *text, size_t len)
+{
+	bool is_new;
+	uint32_t number = reader_find(r, &r->strings, text, len, 0, &is_new);
+
+	if (is_new)
+		r->strings.entries.items[number].repairs = string_repairs(r, text, len);
+	return number;
+}
+
+uint32_t reader_new_site(chrome_reader *r, uint32_t number, uint32_t *repairs)
+{
+	dict_entry *e = &r->sites.entries.items[number];
+
+	e->repairs = string_repairs(r, e->text, e->len) | r->strings.entries.items[e->key - 1].repairs;
+	*repairs |= e->repairs;
+	return number;
+}
+
+uint32_t reader_site(chrome_reader *r, const uint8_t *name, size_t len, uint32_t category, uint32_t *repairs)
+{
+	bool is_new;
+	uint32_t number = reader_find(r, &r->sites, name, len, category + 1, &is_new);
+
+	if (is_new)
+		return reader_new_site(r, number, repairs);
+	*repairs |= number == CHROME_NONE ? 0 : r->sites.entries.items[number].repairs;
+	return number;
+}
+
+static uint8_t text_repairs(chrome_reader *r, const uint8_t *json, size_t len)
+{
+	if (json_is_valid((const char *)json, len))
+		return 0;
+	if (len >= 2 && json[0] == '"') {
+		uint8_t repairs = string_repairs(r, json + 1, len - 2);
+		if (repairs)
+			return repairs;
+	}
+	return REPAIR(NOT_JSON);
+}
+
+uint32_t reader_new_text(chrome_reader *r, uint32_t number, uint32_t *repairs)
+{
+	dict_entry *e = &r->texts.entries.items[number];
+
+	e->repairs = text_repairs(r, e->text, e->len);
+	*repairs |= e->repairs;
+	return number;
+}
+
+uint32_t reader_text(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *repairs)
+{
+	bool is_new;
+	uint32_t number = reader_find(r, &r->texts, json, len, 0, &is_new);
+
+	if (is_new)
+		return reader_new_text(r, number, repairs);
+	*repairs |= number == CHROME_NONE ? 0 : r->texts.entries.items[number].repairs;
+	return number;
+}
+
+/* ---- Tracks ------------------------------------------------------------------------------------------------------ */
+
+static uint64_t track_hash(const chrome_reader *r, chrome_token pid, chrome_token tid)
+{
+	return mix((uint64_t)pid.number ^ 0x9e3779b97f4a7c15u ^ r->seed, (uint64_t)tid.number ^ 0xe7037ed1a0b428dbu);
+}
+
+static bool same_token(chrome_token a, chrome_token b)
+{
+	return a.number == b.number && a.is_text == b.is_text;
+}
+
+static bool grow_tracks(chrome_reader *r)
+{
+	size_t n_slots = r->n_track_slots ? r->n_track_slots * 2 : 256;
+	uint32_t *slots = calloc(n_slots, sizeof *slots);
+
+	if (!slots)
+		return false;
+	for (size_t i = 0; i < r->tracks.n; i++) {
+		size_t at = track_hash(r, r->tracks.items[i].pid, r->tracks.items[i].tid) & (n_slots - 1);
+		while (slots[at])
+			at = (at + 1) & (n_slots - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	free(r->track_slots);
+	r->track_slots = slots;
+	r->n_track_slots = n_slots;
+	return true;
+}
+
+uint32_t reader_track(chrome_reader *r, chrome_token pid, chrome_token tid)
+{
+	if (r->tracks.n * 2 >= r->n_track_slots && !grow_tracks(r)) {
+		r->failed = true;
+		return CHROME_NONE;
+	}
+	size_t at = track_hash(r, pid, tid) & (r->n_track_slots - 1);
+	for (; r->track_slots[at]; at = (at + 1) & (r->n_track_slots - 1)) {
+		const chrome_track *t = &r->tracks.items[r->track_slots[at] - 1];
+		if (same_token(t->pid, pid) && same_token(t->tid, tid))
+			return r->track_slots[at] - 1;
+	}
+	chrome_track *t = VEC_ADD(&r->tracks);
+	if (!t) {
+		r->failed = true;
+		return CHROME_NONE;
+	}
+	*t = (chrome_track){ .pid = pid,
+			     .tid = tid,
+			     .repairs = reader_token_repairs(r, pid) | reader_token_repairs(r, tid),
+			     .process = CHROME_NONE,
+			     .global = CHROME_NONE };
+	r->track_slots[at] = (uint32_t)r->tracks.n;
+	return (uint32_t)r->tracks.n - 1;
+}
+
+chrome_token reader_token(chrome_reader *r, const uint8_t *text, size_t len)
+{
+	chrome_token token = { 0 };
+	uint64_t value = 0;
+
+	if (chrome_is_int(text, len, &token.number))
+		return token;
+	bool hex = len > 2 && len <= 17 && text[0] == '0' && text[1] == 'x';
+	for (size_t i = 2; hex && i < len; i++) {
+		uint8_t c = text[i] | 32;
+		hex = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+		value = value << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	if (hex && value <= INT64_MAX / 2)
+		return (chrome_token){ .number = (int64_t)value };
+	return (chrome_token){ .number = reader_string(r, text, len), .is_text = true };
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------------------- */
+
+bool chrome_reader_init(chrome_reader *r, const import_job *job)
+{
+	*r = (chrome_reader){ .scalar = job->scalar || !__builtin_cpu_supports("avx2"), .careful = job->careful };
+	if (getrandom(&r->seed, sizeof r->seed, GRND_NONBLOCK) != sizeof r->seed)
+		r->seed = 0x5a17d3c94be60f21u;
+	r->last_end = &r->root;
+	return true;
+}
+
+void chrome_reader_done(chrome_reader *r)
+{
+	dict_done(&r->strings);
+	dict_done(&r->sites);
+	dict_done(&r->texts);
+	dict_done(&r->shapes);
+	VEC_DONE(&r->tracks);
+	VEC_DONE(&r->layouts);
+	VEC_DONE(&r->templates);
+	free(r->track_slots);
+	arena_done(&r->arena);
+	*r = (chrome_reader){ 0 };
+}
+
+void chrome_reader_trim(chrome_reader *r)
+{
+	if (r->texts.arena.n_bytes > CHROME_DICT_BYTES) {
+		dict_done(&r->texts);
+		r->n_forgotten++;
+	}
+}

@@ -1,0 +1,31 @@
+/* Writing a trace in its indexed form: sonde_trace_save of <sonde/trace.h>. */
+#include <errno.h>
+#include <string.h>
+#include "base/error.h"
+#include "base/new_file.h"
+#include "import/recording.h"
+
+static sonde_status write_index(const sonde_index *index, const char *path, sonde_error *err)
+{
+	new_file f;
+
+	if (!new_file_open(&f, path))
+		return error_set(err, SONDE_E_IO, -1, "cannot write: %s", strerror(errno));
+	sonde_status status = index_write(index, f.fd, err);
+	if (status)
+		new_file_abandon(&f);
+	else if (!new_file_commit(&f))
+		status = error_set(err, SONDE_E_IO, -1, "cannot write: %s", strerror(errno));
+	return status;
+}
+
+sonde_status sonde_trace_save(const sonde_trace *trace, const char *path, sonde_error *err)
+{
+	sonde_index *made = NULL;
+	sonde_status status = trace->index ? SONDE_OK : trace_build_index(trace, 0, &made, err);
+
+	if (!status)
+		status = write_index(made ? made : trace->index, path, err);
+	index_free(made);
+	return status ? error_prefix(err, status, path) : SONDE_OK;
+}

@@ -1,0 +1,74 @@
+/* Cells as people read them: one unit for each column of times and sizes. */
+#include "present/present.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static double magnitude(const cell *c)
+{
+	return c->type == CELL_NS ? fabs((double)c->integer) : c->type == CELL_BYTES ? (double)c->count : 0;
+}
+
+number_unit column_unit(const table *t, size_t i, size_t n_rows)
+{
+	number_kind kind = t->columns[i].type == CELL_NS ? NUMBER_NS : NUMBER_BYTES;
+	double largest = 0;
+
+	for (size_t row = 0; row < n_rows; row++)
+		largest = fmax(largest, magnitude(&t->cells[row * t->n_columns + i]));
+	return number_unit_for(kind, largest);
+}
+
+const char *cell_text(const cell *c, cell_type column_type, number_unit unit, char *buffer)
+{
+	bool has_unit = c->type == column_type;
+
+	switch (c->type) {
+	case CELL_UNKNOWN:
+		break;
+	case CELL_STRING:
+		return c->string;
+	case CELL_COUNT:
+		return format_count(buffer, c->count);
+	case CELL_INTEGER:
+		snprintf(buffer, NUMBER_TEXT, "%" PRId64, c->integer);
+		return buffer;
+	case CELL_NS:
+		return has_unit ? format_in_unit(buffer, (double)c->integer, unit) : format_ns(buffer, c->integer);
+	case CELL_BYTES:
+		return has_unit ? format_in_unit(buffer, (double)c->count, unit) : format_bytes(buffer, c->count);
+	case CELL_PERCENT:
+		return format_percent(buffer, c->number);
+	case CELL_NUMBER:
+		return format_number(buffer, c->number);
+	case CELL_BOOL:
+		return c->truth ? "yes" : "no";
+	}
+	return "-";
+}
+
+double cell_real(const cell *c)
+{
+	switch (c->type) {
+	case CELL_COUNT:
+	case CELL_BYTES:
+		return (double)c->count;
+	case CELL_INTEGER:
+	case CELL_NS:
+		return (double)c->integer;
+	case CELL_PERCENT:
+	case CELL_NUMBER:
+		return c->number;
+	case CELL_BOOL:
+		return c->truth;
+	case CELL_UNKNOWN:
+	case CELL_STRING:
+		break;
+	}
+	return NAN;
+}
+
+bool column_is_text(const column *c)
+{
+	return c->type == CELL_STRING;
+}

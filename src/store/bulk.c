@@ -1,0 +1,91 @@
+/*
+ * See bulk.h. Up to BULK_MAPPED bytes come from malloc; what is larger is mapped.
+ *
+ * A mapping doubles: pages that nobody touches take no memory. They are made up to BULK_AHEAD bytes at a time, which
+ * takes less than a fault for each.
+ */
+#define _GNU_SOURCE /* mremap */
+#include "store/bulk.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { BULK_MAPPED = 256 << 10, BULK_AHEAD = 256 << 10, BULK_RELEASE = 1 << 20, PAGE = 4096 };
+
+static size_t round_up(size_t bytes, size_t to)
+{
+	return (bytes + to - 1) & ~(to - 1);
+}
+
+/* A mapping of so many bytes, with what was there before. */
+static bool map(bulk *b, size_t bytes)
+{
+	void *at = b->n_mapped ? mremap(b->bytes, b->n_mapped, bytes, MREMAP_MAYMOVE)
+			       : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+				      -1, 0);
+
+	if (at == MAP_FAILED)
+		return false;
+	if (!b->n_mapped) {
+		if (b->n)
+			memcpy(at, b->bytes, b->n);
+		free(b->bytes);
+	}
+	b->bytes = at;
+	b->n_mapped = bytes;
+	return true;
+}
+
+static bool grow_mapping(bulk *b, size_t needed)
+{
+	size_t ahead = b->n / 8 < BULK_AHEAD ? b->n / 8 : BULK_AHEAD;
+	size_t twice = round_up(2 * b->n, PAGE), capacity = round_up(needed + ahead, PAGE);
+
+	if (capacity > b->n_mapped && !map(b, capacity > twice ? capacity : twice))
+		return false;
+#ifdef MADV_POPULATE_WRITE
+	size_t made = round_up(b->n, PAGE);
+	if (capacity > made && capacity - made <= 2 * BULK_AHEAD)		/* more may take long to be filled */
+		madvise(b->bytes + made, capacity - made, MADV_POPULATE_WRITE); /* an old kernel refuses: no harm */
+#endif
+	b->capacity = capacity;
+	return true;
+}
+
+bool bulk_reserve(bulk *b, size_t bytes)
+{
+	size_t needed = b->n + bytes, capacity = 2 * b->capacity > needed ? 2 * b->capacity : needed;
+
+	if (bytes > SIZE_MAX / 4 || b->n > SIZE_MAX / 4)
+		return false;
+	if (b->capacity >= needed)
+		return true;
+	if (b->n_mapped || capacity > BULK_MAPPED)
+		return grow_mapping(b, needed);
+	void *grown = realloc(b->bytes, capacity);
+	if (!grown)
+		return false;
+	b->bytes = grown;
+	b->capacity = capacity;
+	return true;
+}
+
+void bulk_release(const bulk *b, size_t *released, size_t upto)
+{
+	size_t end = upto & ~(size_t)(PAGE - 1);
+
+	if (!b->n_mapped || end < *released + BULK_RELEASE)
+		return;
+	madvise(b->bytes + *released, end - *released, MADV_DONTNEED);
+	*released = end;
+}
+
+void bulk_done(bulk *b)
+{
+	if (b->n_mapped)
+		munmap(b->bytes, b->n_mapped);
+	else
+		free(b->bytes);
+	*b = (bulk){ 0 };
+}

@@ -1,0 +1,237 @@
+/*
+ * A trace in its indexed form (format/index.h), opened: from a mapped file or from what a builder made in memory. Read
+ * only; any number of threads may use it at once, each with its own cursors and readers.
+ *
+ *   index_open_memory(), index_adopt()   check what is cheap to check; everything else is checked at each use
+ *   index_open_file(), index_write()     the file: index_file.c
+ *   index_lanes ...       tables as they lie
+ *   lane_first(), _next() the slices of a lane, one after the other, fast
+ *   index_slice()         one slice by its number
+ *   index_range()         what to draw: range.c
+ *   index_aggregate()     sums per site over a time range: aggregate.c
+ *   table_first(), _next() rows of instants, flows, launches, allocations, values, samples
+ *   args_reader           arguments of a slice: args.c
+ *
+ * Times that come out of here are absolute: index start + row.
+ */
+#ifndef SONDE_STORE_INDEX_H
+#define SONDE_STORE_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include "format/columns.h"
+#include "format/index.h"
+#include "store/args.h"
+#include <sonde/error.h>
+
+typedef struct sonde_index sonde_index;
+
+#define INDEX_NO_SLICE UINT64_MAX
+
+/* The bytes are borrowed, must live as long as the index and lie at a multiple of 8. */
+sonde_status index_open_memory(const uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err);
+/* Takes bytes that malloc gave, also when it fails. */
+sonde_status index_adopt(uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err);
+
+/* True when the file is an index or ends with an index_footer; its index may still be damaged. */
+bool index_file_has(int fd);
+/* Maps a file that is an index, or a recording that ends with one. path: for messages. fd stays the caller's and need
+   not stay open. */
+sonde_status index_open_file(const char *path, int fd, sonde_index **ret_index, sonde_error *err);
+/* Writes the image at the file's position. */
+sonde_status index_write(const sonde_index *ix, int fd, sonde_error *err);
+void index_free(sonde_index *ix); /* accepts NULL */
+/* Lets go of what was read of a mapped file, so that going through one of any size keeps little of it in memory. It
+   comes back from the page cache when it is touched again. */
+void index_release_pages(const sonde_index *ix);
+/* Compares the checksums of all sections: reads everything. */
+sonde_status index_verify(const sonde_index *ix, sonde_error *err);
+/* The image as it lies in memory: header, sections. */
+const uint8_t *index_bytes(const sonde_index *ix, size_t *ret_len);
+
+int64_t index_start_ns(const sonde_index *ix);
+int64_t index_end_ns(const sonde_index *ix);
+index_clock index_clock_of(const sonde_index *ix);
+
+const index_lane *index_lanes(const sonde_index *ix, size_t *ret_n);
+const index_track *index_tracks(const sonde_index *ix, size_t *ret_n);
+const index_process *index_processes(const sonde_index *ix, size_t *ret_n);
+const index_site *index_sites(const sonde_index *ix, size_t *ret_n);
+const index_meta *index_metas(const sonde_index *ix, size_t *ret_n);
+const index_diagnostic *index_diagnostics(const sonde_index *ix, size_t *ret_n);
+const index_step *index_steps(const sonde_index *ix, size_t *ret_n);
+const index_counter *index_counters(const sonde_index *ix, size_t *ret_n);
+
+size_t index_n_strings(const sonde_index *ix);
+const char *index_text(const sonde_index *ix, uint32_t string); /* "" for INDEX_NONE, "?" for what is not there */
+const char *index_textn(const sonde_index *ix, uint32_t string, size_t *ret_len);
+uint32_t index_find_text(const sonde_index *ix, const char *text, size_t len); /* or INDEX_NONE; reads all strings */
+
+uint64_t index_n_slices(const sonde_index *ix);
+uint64_t index_n_rows(const sonde_index *ix, index_kind kind); /* of a section */
+
+/* ---- Slices ------------------------------------------------------------------------------------------------------ */
+
+typedef struct index_slice {
+	uint64_t id;
+	uint32_t lane;
+	uint32_t site;
+	int64_t start_ns, dur_ns;
+	uint64_t parent; /* or INDEX_NO_SLICE */
+	uint32_t args;	 /* record + 1; 0: none */
+	uint32_t flags;
+} index_slice;
+
+bool index_slice_at(const sonde_index *ix, uint64_t id, index_slice *ret_slice); /* false: no such slice */
+
+/* Lane of a slice, or INDEX_NONE. */
+uint32_t index_lane_of(const sonde_index *ix, uint64_t id);
+
+/* The slices of a lane from row `first` on, block by block. */
+typedef struct lane_cursor {
+	const sonde_index *ix;
+	const index_lane *lane;
+	uint32_t lane_number;
+	uint64_t row;	/* of the next slice */
+	uint32_t n, at; /* rows in the buffers, next of them */
+	/* As index_slice has them. */
+	int64_t start[COLUMNS_ROWS], dur[COLUMNS_ROWS], site[COLUMNS_ROWS], parent[COLUMNS_ROWS];
+	int64_t args[COLUMNS_ROWS], flags[COLUMNS_ROWS];
+	bool damaged; /* a block could not be read: its rows are skipped */
+} lane_cursor;
+void lane_first(lane_cursor *c, const sonde_index *ix, uint32_t lane, uint64_t first);
+bool lane_load(lane_cursor *c); /* for lane_next(): the next block */
+
+static inline bool lane_next(lane_cursor *c, index_slice *ret_slice)
+{
+	if (c->at == c->n && !lane_load(c))
+		return false;
+	uint32_t i = c->at++;
+	ret_slice->id = c->lane->first_slice + c->row++;
+	ret_slice->lane = c->lane_number;
+	ret_slice->site = (uint32_t)c->site[i];
+	ret_slice->start_ns = c->start[i];
+	ret_slice->dur_ns = c->dur[i];
+	ret_slice->parent = (uint64_t)c->parent[i];
+	ret_slice->args = (uint32_t)c->args[i];
+	ret_slice->flags = (uint32_t)c->flags[i];
+	return true;
+}
+/* The next before row `end` whose site is marked, one byte per site. Blocks that have none are not unpacked. */
+bool lane_next_marked(lane_cursor *c, const uint8_t *sites, uint64_t end, index_slice *ret_slice);
+
+/* The first row of the lane whose end is after ns, and the first that starts at or after it; n_slices when none. */
+uint64_t lane_find_end(const sonde_index *ix, uint32_t lane, int64_t ns);
+uint64_t lane_find_start(const sonde_index *ix, uint32_t lane, int64_t ns);
+
+/* The lane below (the same track and group, depth + 1), or INDEX_NONE. */
+uint32_t index_lane_below(const sonde_index *ix, uint32_t lane);
+/* Direct children of a slice: numbers [*ret_first, *ret_first + n). Returns n. */
+uint64_t index_children(const sonde_index *ix, uint64_t id, uint64_t *ret_first);
+
+/* ---- What to draw: range.c --------------------------------------------------------------------------------------- */
+
+/* Pixels [x, x + width) of a lane. One slice, or several that share a pixel. */
+typedef struct range_rect {
+	uint32_t x, width;
+	uint32_t site;	   /* of the longest slice */
+	uint32_t n_slices; /* saturates; 1: `slice` is the one */
+	uint64_t slice;	   /* number of the first */
+	float busy;	   /* share of its pixels, 0 to 1 */
+} range_rect;
+
+/* At most one rectangle a pixel, in order. `rects` has room for `n_pixels`. Returns how many. [from, to) is what the
+   pixels show. A slice of at least a pixel has a rectangle of its own; range.c says who gets a pixel that is shared. */
+size_t index_range(const sonde_index *ix, uint32_t lane, int64_t from_ns, int64_t to_ns, uint32_t n_pixels,
+		   range_rect *rects);
+
+/* ---- Sums: aggregate.c ------------------------------------------------------------------------------------------- */
+
+typedef struct site_sum {
+	uint64_t n_slices;	   /* that overlap the range */
+	int64_t total_ns, self_ns; /* within the range */
+	int64_t min_ns, max_ns;	   /* of whole slices */
+} site_sum;
+
+typedef struct aggregate_options {
+	int64_t from_ns, to_ns; /* both 0: everything */
+	const uint32_t *tracks; /* NULL: all */
+	size_t n_tracks;
+} aggregate_options;
+
+/* sums: one per site, zeroed by the caller. */
+sonde_status index_aggregate(const sonde_index *ix, const aggregate_options *options, site_sum *sums, sonde_error *err);
+
+/* Sites whose name holds the text, whatever the case; each is written to ret_sites, which has room for all sites. */
+size_t index_search_sites(const sonde_index *ix, const char *text, uint32_t *ret_sites);
+/* The first slice that starts after the time, or the last that starts before it, whose site is marked in `sites` (one
+   byte per site); of several that start at once the one in the first lane. INDEX_NO_SLICE: none. */
+uint64_t index_search_next(const sonde_index *ix, const uint8_t *sites, int64_t ns, bool before);
+
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+/* Rows [first, ...) of INSTANTS, FLOWS, LAUNCHES, ALLOCATIONS, VALUES or SAMPLES. Times are as they are stored. */
+typedef struct table_cursor {
+	const sonde_index *ix;
+	index_kind kind;
+	uint64_t row, n_rows; /* next, all */
+	uint32_t n_columns, n, at;
+	columns block;
+	bool damaged;
+	int64_t values[COLUMNS_MAX][COLUMNS_ROWS];
+} table_cursor;
+void table_first(table_cursor *c, const sonde_index *ix, index_kind kind, uint64_t first);
+bool table_next(table_cursor *c, int64_t *ret_row); /* COLUMNS_MAX values */
+/* First row whose column (sorted over the table) is at least `value`. */
+uint64_t table_find(const sonde_index *ix, index_kind kind, unsigned column, int64_t value);
+
+/* The slice that launched a device slice; INDEX_NO_SLICE: not known. */
+uint64_t index_launch_of(const sonde_index *ix, uint64_t device_slice, int64_t *ret_correlation);
+
+/* ---- Arguments: args.c ------------------------------------------------------------------------------------------- */
+
+typedef struct args_reader args_reader;
+args_reader *args_reader_new(const sonde_index *ix); /* NULL when out of memory */
+void args_reader_free(args_reader *r);		     /* accepts NULL */
+
+typedef struct args_text {
+	const char *args; /* JSON object, or NULL: it has none */
+	size_t args_len;
+	const char *extra; /* members of the event itself, `"cname": "x", ...`, or NULL */
+	size_t extra_len;
+} args_text;
+
+/* record + 1, as slices have it. Valid until the reader's next call. False: damaged or none. */
+bool args_read(args_reader *r, uint32_t args, args_text *ret_text);
+/* The value of a key of the args object as JSON text, or false. */
+bool args_get(args_reader *r, uint32_t args, const char *key, const char **ret_json, size_t *ret_len);
+/* Calls back for each member of the args object: key (as in the JSON, without quotes) and value as JSON text. */
+typedef void args_each_fn(void *context, const char *key, size_t key_len, const char *json, size_t len);
+bool args_each(args_reader *r, uint32_t args, args_each_fn *each, void *context);
+
+/* One key of every record, in one pass: args_column_at(c, args) for a slice's args. Whole numbers stay exact; "7"
+   counts as 7. What is no number is found by its text: args_column_text(). */
+typedef struct args_column {
+	const char *key;
+	/* filled in */
+	int64_t *values; /* per record: a number, or of ARGS_IS_TEXT the number of a text */
+	uint8_t *kinds;	 /* per record: args_value_kind */
+} args_column;
+typedef enum args_value_kind { ARGS_MISSING, ARGS_IS_INT, ARGS_IS_TEXT } args_value_kind;
+bool args_columns_read(const sonde_index *ix, args_column *wanted, size_t n); /* false when out of memory */
+void args_columns_done(args_column *wanted, size_t n);
+/* As a whole number or as a double; `otherwise` where there is none. */
+int64_t args_column_int(const sonde_index *ix, const args_column *c, uint32_t args, int64_t otherwise);
+double args_column_f64(const sonde_index *ix, const args_column *c, uint32_t args, double otherwise);
+/* The JSON text of a value that is no plain whole number; NULL: there is none. */
+const char *args_column_text(const sonde_index *ix, const args_column *c, uint32_t args, size_t *ret_len);
+
+/* Records as they lie, to be copied: the template's number and the values of its gaps, ARG_TEXT by number. */
+bool args_record(args_reader *r, uint32_t args, uint32_t *ret_template, const int64_t **ret_values);
+/* The template of a record that was read. pieces: room for ARGS_GAPS_MAX + 1. */
+bool args_template_at(args_reader *r, uint32_t number, args_piece *pieces, args_template *ret_template);
+const char *args_text_at(const sonde_index *ix, uint64_t number, size_t *ret_len); /* NULL: there is none */
+
+#endif

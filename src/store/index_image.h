@@ -1,0 +1,118 @@
+/*
+ * What the files behind index.h share: the opened image, its blocks, its summaries. Everything that a file says is
+ * checked either in index.c when it is opened (sections, lanes, tracks, processes, steps, counters) or here, block by
+ * block.
+ */
+#ifndef SONDE_STORE_INDEX_IMAGE_H
+#define SONDE_STORE_INDEX_IMAGE_H
+
+#include "format/columns.h"
+#include "format/index.h"
+#include "store/index.h"
+
+typedef enum image_owner { IMAGE_BORROWED, IMAGE_ALLOCATED, IMAGE_MAPPED } image_owner;
+
+struct sonde_index {
+	const uint8_t *bytes; /* of the image */
+	size_t len;
+	void *owned; /* what to free or unmap */
+	size_t owned_len;
+	image_owner owner;
+	int64_t start_ns, span_ns;
+	index_clock clock;
+	index_section sections[SECTION_KINDS]; /* zero for those that are not there */
+	const void *data[SECTION_KINDS];
+	const index_lane *lanes;
+	const index_site *sites;
+	uint64_t n_lanes, n_sites, n_tracks;
+};
+
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static inline uint64_t divided_up(uint64_t n, uint64_t by)
+{
+	return n / by + (n % by != 0);
+}
+
+/* All values of the column are in [0, limit]: told by base and width alone, so false may mean that it must be looked
+   at row by row. */
+static inline bool column_within(const columns *c, size_t column, uint64_t limit)
+{
+	unsigned width = c->widths[column];
+	int64_t base = columns_base(c, column);
+
+	return base >= 0 && width < 63 && (uint64_t)base + (((uint64_t)1 << width) - 1) <= limit;
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+/* Block of a section of blocks; the offsets are in the section before. */
+static inline bool image_block(const sonde_index *ix, index_kind kind, uint64_t block, size_t n_columns, columns *ret)
+{
+	const uint64_t *offsets = ix->data[kind - 1];
+
+	if (block >= ix->sections[kind - 1].n_rows)
+		return false;
+	uint64_t from = offsets[block], to = offsets[block + 1];
+	return from <= to && to <= ix->sections[kind].length && from % 8 == 0 &&
+	       columns_open(ret, (const uint8_t *)ix->data[kind] + from, to - from, n_columns);
+}
+
+/* Block of the lane that holds the row. */
+static inline bool lane_block(const sonde_index *ix, const index_lane *lane, uint64_t row, columns *ret)
+{
+	uint64_t block = row / COLUMNS_ROWS, left = lane->n_slices - block * COLUMNS_ROWS;
+
+	return image_block(ix, SECTION_SLICES, lane->first_block + block, SLICE_COLUMNS, ret) &&
+	       ret->n_rows == (left < COLUMNS_ROWS ? left : COLUMNS_ROWS);
+}
+
+/* Rows [first, first + n) of a block of slices, of which `start` is the first one's start. False when a time is not
+   within the trace: otherwise starts and ends are in order. */
+bool block_times(const sonde_index *ix, const columns *c, size_t first, size_t n, uint64_t start, int64_t *ret_starts,
+		 int64_t *ret_durs);
+/* The start of the first row. */
+static inline uint64_t block_start(const columns *c)
+{
+	return (uint64_t)columns_get(c, SLICE_BEFORE_TIME, 0) + (uint64_t)columns_get(c, SLICE_GAP, 0);
+}
+
+/* False when one is no site. */
+bool block_sites(const sonde_index *ix, const columns *c, size_t first, size_t n, int64_t *ret_sites);
+/* Rows of the parents in the lane above, which has n_above; false when one is not there or they are not in order. */
+bool block_parents(const columns *c, size_t n, uint64_t n_above, int64_t *ret_rows);
+
+/* ---- Summaries --------------------------------------------------------------------------------------------------- */
+
+/* Levels of a lane, finest first. */
+typedef struct lane_levels {
+	unsigned n;
+	const index_summary *summaries[INDEX_LEVELS + 1];
+	uint64_t count[INDEX_LEVELS + 1];
+} lane_levels;
+
+void lane_levels_of(const sonde_index *ix, const index_lane *lane, lane_levels *ret);
+
+/* Starts and durations of group `group`, which has the summary; returns how many, 0 when it is damaged. The arrays have
+   room for INDEX_GROUP. */
+size_t group_times(const sonde_index *ix, const index_lane *lane, uint64_t group, const index_summary *summary,
+		   columns *ret_block, int64_t *ret_starts, int64_t *ret_durs);
+
+/* ---- Time -------------------------------------------------------------------------------------------------------- */
+
+/* From absolute to the row's: before the trace 0, behind it span + 1. */
+static inline uint64_t row_time(const sonde_index *ix, int64_t ns)
+{
+	if (ns <= ix->start_ns)
+		return 0;
+	uint64_t t = (uint64_t)ns - (uint64_t)ix->start_ns;
+	return t <= (uint64_t)ix->span_ns ? t : (uint64_t)ix->span_ns + 1;
+}
+
+/* The lane above, where depth is not 0. */
+static inline const index_lane *lane_above(const index_lane *lane)
+{
+	return lane->depth ? lane - 1 : NULL;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * Tables of packed rows: instants, flows, launches, allocations, values, samples. See index.h.
+ *
+ * Tracks and sites of rows are there: a block that names others is damaged and skipped. Numbers of slices and of
+ * argument records are checked by who looks them up.
+ */
+#include <string.h>
+#include "store/index_image.h"
+
+typedef struct table_shape {
+	uint8_t n_columns;  /* 0: no table */
+	int8_t track, site; /* columns, -1: none */
+} table_shape;
+
+static const table_shape shapes[SECTION_KINDS] = {
+	[SECTION_INSTANTS] = { INSTANT_COLUMNS, INSTANT_TRACK, INSTANT_SITE },
+	[SECTION_FLOWS] = { FLOW_COLUMNS, FLOW_TRACK, FLOW_SITE },
+	[SECTION_LAUNCHES] = { LAUNCH_COLUMNS, -1, -1 },
+	[SECTION_ALLOCATIONS] = { ALLOCATION_COLUMNS, ALLOCATION_TRACK, ALLOCATION_SITE },
+	[SECTION_VALUES] = { VALUE_COLUMNS, -1, -1 },
+	[SECTION_SAMPLES] = { SAMPLE_COLUMNS, SAMPLE_TRACK, SAMPLE_SITE },
+};
+
+static bool refers_to(const columns *c, int column, uint64_t n)
+{
+	if (column < 0 || (n && column_within(c, (size_t)column, n - 1)))
+		return true;
+	for (size_t i = 0; i < c->n_rows; i++)
+		if ((uint64_t)columns_get(c, (size_t)column, i) >= n)
+			return false;
+	return true;
+}
+
+/* The block that holds the row. */
+static bool open_block(const sonde_index *ix, index_kind kind, uint64_t row, columns *ret)
+{
+	uint64_t block = row / COLUMNS_ROWS, left = ix->sections[kind].n_rows - block * COLUMNS_ROWS;
+
+	return image_block(ix, kind, block, shapes[kind].n_columns, ret) &&
+	       ret->n_rows == (left < COLUMNS_ROWS ? left : COLUMNS_ROWS);
+}
+
+void table_first(table_cursor *c, const sonde_index *ix, index_kind kind, uint64_t first)
+{
+	bool is_table = (unsigned)kind < SECTION_KINDS && shapes[kind].n_columns;
+
+	c->ix = ix;
+	c->kind = kind;
+	c->row = first;
+	c->n_rows = is_table ? ix->sections[kind].n_rows : 0;
+	c->n_columns = is_table ? shapes[kind].n_columns : 0;
+	c->n = c->at = 0;
+	c->damaged = false;
+}
+
+static bool load_next(table_cursor *c)
+{
+	const table_shape *shape = &shapes[c->kind];
+
+	while (c->row < c->n_rows) {
+		if (open_block(c->ix, c->kind, c->row, &c->block) &&
+		    refers_to(&c->block, shape->track, c->ix->n_tracks) &&
+		    refers_to(&c->block, shape->site, c->ix->n_sites)) {
+			c->n = c->block.n_rows;
+			c->at = (uint32_t)(c->row % COLUMNS_ROWS);
+			for (uint32_t i = 0; i < c->n_columns; i++)
+				columns_unpack(&c->block, i, 0, c->n, c->values[i]);
+			return true;
+		}
+		c->damaged = true;
+		c->row = c->row / COLUMNS_ROWS * COLUMNS_ROWS + COLUMNS_ROWS;
+	}
+	c->n = c->at = 0;
+	return false;
+}
+
+bool table_next(table_cursor *c, int64_t *ret_row)
+{
+	if (c->at == c->n && !load_next(c))
+		return false;
+	for (uint32_t i = 0; i < c->n_columns; i++)
+		ret_row[i] = c->values[i][c->at];
+	c->at++;
+	c->row++;
+	return true;
+}
+
+uint64_t table_find(const sonde_index *ix, index_kind kind, unsigned column, int64_t value)
+{
+	columns c;
+
+	if ((unsigned)kind >= SECTION_KINDS || column >= shapes[kind].n_columns)
+		return 0;
+	/* The last block whose first row is below the value; if none is, the first. */
+	uint64_t n_rows = ix->sections[kind].n_rows, low = 0, high = divided_up(n_rows, COLUMNS_ROWS);
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+		if (open_block(ix, kind, middle * COLUMNS_ROWS, &c) && columns_get(&c, column, 0) < value)
+			low = middle;
+		else
+			high = middle;
+	}
+	uint64_t row = low * COLUMNS_ROWS;
+	if (!n_rows || !open_block(ix, kind, row, &c))
+		return row;
+	uint64_t first = 0, end = c.n_rows;
+	while (first < end) {
+		uint64_t middle = first + (end - first) / 2;
+		if (columns_get(&c, column, middle) < value)
+			first = middle + 1;
+		else
+			end = middle;
+	}
+	return row + first;
+}
+
+uint64_t index_launch_of(const sonde_index *ix, uint64_t device_slice, int64_t *ret_correlation)
+{
+	columns c;
+
+	*ret_correlation = 0;
+	if (device_slice >= index_n_slices(ix))
+		return INDEX_NO_SLICE;
+	uint64_t row = table_find(ix, SECTION_LAUNCHES, LAUNCH_DEVICE, (int64_t)device_slice);
+	if (row >= ix->sections[SECTION_LAUNCHES].n_rows || !open_block(ix, SECTION_LAUNCHES, row, &c))
+		return INDEX_NO_SLICE;
+	row %= COLUMNS_ROWS;
+	if ((uint64_t)columns_get(&c, LAUNCH_DEVICE, row) != device_slice)
+		return INDEX_NO_SLICE;
+	*ret_correlation = columns_get(&c, LAUNCH_CORRELATION, row);
+	uint64_t host = (uint64_t)columns_get(&c, LAUNCH_HOST, row) - 1; /* 0: none */
+	return host < index_n_slices(ix) ? host : INDEX_NO_SLICE;
+}

@@ -1,0 +1,182 @@
+// Opens pages of reports from disk in Chromium: what they show, what the reader can do, and that nothing in them runs.
+//
+//   node report.js DIRECTORY      with plain.html, hostile.html and trace-*.html; leaves screenshots there
+'use strict';
+const assert = require('assert');
+const { chromium } = require('playwright-core');
+
+const directory = process.argv[2];
+
+async function open(browser, name, options) {
+	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+	const page = await context.newPage();
+	const seen = { requests: [], errors: [] };
+
+	page.on('request', request => seen.requests.push(request.url()));
+	page.on('pageerror', error => seen.errors.push(error.message));
+	page.on('console', message => message.type() === 'error' && seen.errors.push(message.text()));
+	page.on('dialog', dialog => seen.errors.push('dialog: ' + dialog.message()));
+	await page.goto(`file://${directory}/${name}.html`);
+	return { page, seen, context };
+}
+
+// Nothing was loaded but the page itself, nothing failed, nothing ran, nothing was refused.
+function assertQuiet(seen, name) {
+	assert.deepStrictEqual(seen.requests, [`file://${directory}/${name}.html`]);
+	assert.deepStrictEqual(seen.errors, []);
+}
+
+const shown = page => page.$$eval('#table-0 tbody tr', rows => rows.filter(row => !row.hidden).length);
+const column = (page, i) =>
+	page.$$eval('#table-0 tbody tr', (rows, n) => rows.filter(row => !row.hidden).map(row => row.cells[n].textContent), i);
+
+async function findings(browser) {
+	const { page, seen } = await open(browser, 'plain');
+
+	assert.strictEqual(await page.textContent('h1'),
+		'run.sonde   ./train --epochs 3   12.4 s   2 threads   200 steps (10 warm-up excluded)');
+	const titles = await page.$$eval('.findings h3', all => all.map(one => one.textContent));
+	assert.deepStrictEqual(titles, ['communication is not hidden behind computation', 'data loading holds up every step',
+		'copies from pageable memory', 'memory grows from step to step']);
+	const costs = await page.$$eval('.cost', all => all.map(one => one.textContent));
+	assert.deepStrictEqual(costs, ['3.10 s25.0 %', '1.94 s15.6 %', '0.11 s0.89 %', '-']);
+	const widths = await page.$$eval('.cost .part', all => all.map(one => one.getBoundingClientRect().width));
+	assert.ok(widths[0] > 100 && Math.abs(widths[1] / widths[0] - 1.94 / 3.1) < 0.01 && widths[3] === 0, String(widths));
+	assert.strictEqual(await page.$$eval('svg.chart path', all => all.length), 3);
+	assert.strictEqual(await page.$$eval('svg.chart rect', all => all.length), 60);
+	assertQuiet(seen, 'plain');
+}
+
+async function tables(browser) {
+	const { page, seen, context } = await open(browser, 'plain', { permissions: ['clipboard-read', 'clipboard-write'] });
+
+	assert.strictEqual(await shown(page), 20);
+	await page.click('#table-0 .fold');
+	assert.strictEqual(await shown(page), 200);
+	await page.click('#table-0 th[data-key=calls] button');
+	const calls = (await column(page, 1)).map(text => Number(text.replaceAll(',', '')));
+	assert.ok(calls.every((value, i) => i === 0 || value <= calls[i - 1]));
+	await page.click('#table-0 th[data-key=calls] button');
+	assert.strictEqual((await column(page, 1))[0], String(Math.floor(31744 / 200)));
+	await page.click('#table-0 th[data-key=calls] button'); // as it was
+	assert.strictEqual((await column(page, 0))[1], 'forward');
+	await page.click('#table-0 th[data-key=peak_bytes] button'); // what is unknown comes last
+	assert.strictEqual((await column(page, 3)).slice(-1)[0], '-');
+	await page.click('#table-0 th[data-key=peak_bytes] button');
+	await page.click('#table-0 th[data-key=peak_bytes] button');
+	await page.fill('#table-0 input', 'nccl');
+	assert.strictEqual(await page.textContent('#table-0 .count'), '28 of 200 rows');
+	assert.strictEqual(await shown(page), 28);
+	await page.fill('#table-0 input', '');
+	await page.click('#table-0 .copy');
+	await page.waitForFunction(() => document.querySelector('#table-0 .copy').textContent === 'copied');
+	const lines = (await page.evaluate(() => navigator.clipboard.readText())).split('\r\n');
+	assert.strictEqual(lines[0], 'name,calls,total_ns,peak_bytes,percent');
+	assert.strictEqual(lines[2], 'forward,15872,5900000000,2097152,50');
+	assert.strictEqual(lines.length, 202);
+	await page.focus('#table-0 tbody tr');
+	await page.keyboard.press('ArrowDown');
+	assert.strictEqual(await page.evaluate(() => document.activeElement.cells[0].textContent), 'forward');
+	assertQuiet(seen, 'plain');
+	await context.close();
+}
+
+async function hostile(browser) {
+	const { page, seen } = await open(browser, 'hostile');
+
+	for (const element of await page.$$('th button, .fold, .copy, summary'))
+		await element.evaluate(node => node.click());
+	for (const input of await page.$$('input'))
+		await input.evaluate(node => { node.value = '<script>'; node.dispatchEvent(new Event('input')); });
+	await page.mouse.move(640, 450);
+	await page.waitForTimeout(200);
+	assert.strictEqual(await page.evaluate(() => window.pwned), undefined);
+	const odd = 'iframe, img, object, embed, link, base, form, a[href^="javascript"], [onerror], [onload], [onmouseover], [onfocus]';
+	assert.strictEqual(await page.$$eval(odd, all => all.length), 0);
+	assert.strictEqual(await page.$$eval('script', all => all.length), 1);
+	assert.ok((await page.textContent('#table-0 tbody')).includes('<script>window.pwned = 1</script>'));
+	assert.strictEqual(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+	assertQuiet(seen, 'hostile');
+	// Whatever got into the page, its policy would stop it.
+	await page.evaluate(() => {
+		document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="window.pwned = 1"><p id=styled style="color: red">');
+		const script = document.createElement('script');
+		script.textContent = 'window.pwned = 2';
+		document.body.append(script);
+	});
+	await page.waitForTimeout(200);
+	assert.strictEqual(await page.evaluate(() => window.pwned), undefined);
+	assert.ok(seen.errors.length >= 3 && seen.errors.every(text => text.includes('Content Security Policy')), String(seen.errors));
+}
+
+// Reports of a trace with such names, made by the command.
+async function traces(browser) {
+	for (const name of ['trace-report', 'trace-summary', 'trace-info']) {
+		const { page, seen, context } = await open(browser, name);
+
+		await page.waitForTimeout(100);
+		assert.strictEqual(await page.evaluate(() => window.pwned), undefined);
+		assert.strictEqual(await page.$$eval('script', all => all.length), 1);
+		assert.strictEqual(await page.$$eval('img, iframe', all => all.length), 0);
+		assert.ok((await page.content()).length < 1 << 20);
+		assertQuiet(seen, name);
+		await context.close();
+	}
+}
+
+function luminance(color) {
+	const parts = color.match(/[\d.]+/g).slice(0, 3).map(part => part / 255)
+		.map(part => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+	return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+}
+
+// Every text that stands on a plain background has a contrast of 4.5 to 1 with it, in light, in dark and on paper.
+async function looks(browser) {
+	for (const look of [{ colorScheme: 'light' }, { colorScheme: 'dark' }, { media: 'print', colorScheme: 'dark' }]) {
+		const { page, context } = await open(browser, 'plain', { colorScheme: look.colorScheme });
+		await page.emulateMedia({ media: look.media || 'screen', colorScheme: look.colorScheme });
+		const pairs = await page.evaluate(() => [...document.querySelectorAll('body *')]
+			.filter(node => node.offsetParent && [...node.childNodes].some(child => child.nodeType === 3 && child.data.trim()))
+			.map(node => {
+				let back = node;
+				while (back && /, 0\)|color\(/.test(getComputedStyle(back).backgroundColor))
+					back = back.parentElement;
+				return [getComputedStyle(node).color, back ? getComputedStyle(back).backgroundColor : 'rgb(255, 255, 255)',
+					node.textContent.slice(0, 40)];
+			}));
+		assert.ok(pairs.length > 50);
+		for (const [front, back, text] of pairs) {
+			const levels = [luminance(front), luminance(back)].sort((a, b) => b - a);
+			assert.ok((levels[0] + 0.05) / (levels[1] + 0.05) >= 4.5, `${text}: ${front} on ${back}`);
+		}
+		await page.screenshot({ path: `${directory}/${look.media || look.colorScheme}.png` });
+		if (!look.media) {
+			await context.close();
+			continue;
+		}
+		await page.setViewportSize({ width: 700, height: 990 }); // a sheet: nothing sticks out of it
+		for (const name of ['plain', 'trace-report']) {
+			await page.goto(`file://${directory}/${name}.html`);
+			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is too wide`);
+			assert.ok((await page.pdf({ format: 'A4' })).length > 10000);
+		}
+		await context.close();
+	}
+}
+
+(async () => {
+	const browser = await chromium.launch({
+		executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+		args: process.getuid() === 0 ? ['--no-sandbox'] : [],
+	});
+
+	try {
+		for (const test of [findings, tables, hostile, traces, looks])
+			await test(browser);
+	} finally {
+		await browser.close();
+	}
+})().catch(error => {
+	console.error(error);
+	process.exit(1);
+});

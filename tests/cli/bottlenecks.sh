@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Bottlenecks of real traces with planted problems: each gets that finding first, and no trace makes it fail.
+. "${SOURCE:?}/tests/cli/lib.sh" || exit 1
+
+data=$SOURCE/../shared/data
+if [ ! -d "$data/torch" ]; then
+	echo "skipped: no ../shared/data"
+	exit 77
+fi
+if ! command -v python3 > /dev/null; then
+	echo "skipped: no python3"
+	exit 77
+fi
+
+# first RULE FILE...: the first finding is of this rule
+first() {
+	local rule=$1
+	shift
+	run bottlenecks --json "$@"
+	want_code 0
+	want_err ""
+	got=$(python3 -c 'import json, sys; f = json.load(sys.stdin)["findings"]; print(f[0]["rule"] if f else "none")' <<< "$out")
+	want "the first finding is $got, not $rule" [ "$got" = "$rule" ]
+}
+
+first dataloader "$data/torch/kineto_dataloader_bound.json.gz"
+want "costs less than the loader's 107.6 ms less 20 %" python3 - "$work/.out" << 'P'
+import json, sys
+f = json.load(open(sys.argv[1]))["findings"]
+sys.exit(not (0.8 * 0.107593 < f[0]["seconds_lost"] < 1.2 * 0.107593 and len(f) == 1))
+P
+
+first leak "$data/torch/kineto_leak.json.gz"
+run bottlenecks "$data/torch/kineto_leak.json.gz"
+want_in "$out" "memory grows by 1.00 MiB per step"
+want_in "$out" "keep_forever"
+
+first overhead "$data/torch/kineto_infer_tiny_ops.json.gz"
+
+# The plain transformer: its AdamW really calls 435 operators per step; nothing else is wrong with it.
+run bottlenecks --json "$data/torch/kineto_transformer_plain.json.gz"
+want "something else than the optimizer" python3 - "$work/.out" << 'P'
+import json, sys
+sys.exit({f["rule"] for f in json.load(open(sys.argv[1]))["findings"]} - {"single_tensor_optimizer"} != set())
+P
+
+first straggler "$data/torch/kineto_gloo_rank0.json.gz" "$data/torch/kineto_gloo_rank1.json.gz"
+want_in "$out" '"rank": 1'
+want "not about 20 ms in each of 4 steps" python3 - "$work/.out" << 'P'
+import json, sys
+sys.exit(not 0.8 * 0.080 < json.load(open(sys.argv[1]))["findings"][0]["seconds_lost"] < 1.2 * 0.080)
+P
+first straggler "$data/traces/syn_r4_straggler2"
+want_in "$out" '"rank": 2'
+
+# Thresholds can be moved, and a key that nobody knows is refused.
+run bottlenecks --json --set dataloader.warn=95% --set sync_loader.warn=95% "$data/torch/kineto_dataloader_bound.json.gz"
+want_in "$out" '"findings": []'
+run bottlenecks --set dataloder.warn=5% "$data/torch/kineto_dataloader_bound.json.gz"
+want_code 2
+
+# Clean: says so and what was checked; --explain has a line for each rule.
+run bottlenecks --set optimizer_heavy.warn=90% "$data/torch/kineto_mlp_plain.json.gz"
+want_in "$out" "nothing worth changing found"
+want_in "$out" "checked"
+n=$(grep -c '^RULE(' "$SOURCE/src/analyze/rules.def")
+run bottlenecks --explain "$data/torch/kineto_mlp_plain.json.gz"
+want "not $n rules explained" [ "$(grep -cE ' (passed|found|no data|part of [a-z_]+) ' <<< "$out")" -ge "$n" ]
+
+for rule in $(sed -n 's/^RULE(\([a-z_0-9]*\))$/\1/p' "$SOURCE/src/analyze/rules.def"); do
+	want "$rule has no test" grep -q "\"$rule\"" "$SOURCE"/tests/unit/analyze/test_rules_*.c
+	want "$rule is not in docs/bottlenecks.md" grep -q "| $rule |" "$SOURCE/docs/bottlenecks.md"
+done
+
+for set in "$data"/traces/*/ "$data"/torch/kineto_*.json.gz; do
+	case $set in
+	*hta_memory_timeline/) continue ;; # no trace in it
+	esac
+	run bottlenecks --json "$set"
+	want_code 0
+	want "no findings that hold together" python3 - "$work/.out" << 'P'
+import json, sys
+r = json.load(open(sys.argv[1]))
+f = r["findings"]
+span = r["span_ns"] / 1e9
+ok = all(x["seconds_lost"] is None or 0 <= x["seconds_lost"] <= span * 1.000001 or x["rule"] == "slow_start" for x in f)
+ok = ok and all(x["title"] and x["evidence"] and x["suggestion"] and 0 < x["confidence"] <= 1 for x in f)
+ok = ok and len({(x["rule"], x["title"]) for x in f}) == len(f)
+sys.exit(not ok)
+P
+	run bottlenecks "$set"
+	want "a line of more than 80 columns" [ "$(printf '%s\n' "$out" | wc -L)" -le 80 ]
+	want "more than a screen" [ "$(printf '%s\n' "$out" | wc -l)" -le 50 ]
+done
+finish

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""sonde analyze stragglers on planted ones, also with a clock that is wrong and a collective that is missing.
+
+  stragglers.py SONDE SHARED
+"""
+import glob
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+SONDE, SHARED = sys.argv[1:3]
+failed = False
+
+
+def stragglers(files):
+    done = subprocess.run([SONDE, "analyze", "stragglers", "--json"] + files, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def want(about, what, is_so):
+    global failed
+    if not is_so:
+        failed = True
+        print("%s: %s" % (about, what))
+
+
+def check(about, files, rank, low_ms, high_ms):
+    """The rank is named, and no other, and what it costs in a step is between the two."""
+    o = stragglers(files)
+    want(about, "straggler is %s" % o["straggler"], o["straggler"] == rank)
+    want(about, o["stragglers"], len(o["stragglers"]) == (rank is not None))
+    for row in o["stragglers"]:
+        want(about, row, low_ms <= row["lost_per_step_ns"] / 1e6 <= high_ms)
+    return o
+
+
+def rewrite(path, to, change):
+    trace = json.load(gzip.open(path))
+    change(trace)
+    with open(to, "w") as out:
+        json.dump(trace, out)
+    return to
+
+
+def shift(trace):
+    for event in trace["traceEvents"]:
+        if "ts" in event:
+            event["ts"] = round(event["ts"] + 5000, 3)
+
+
+def drop_collective(trace):
+    found = [e for e in trace["traceEvents"] if e.get("cat") == "kernel" and "nccl" in e["name"]]
+    trace["traceEvents"].remove(found[len(found) // 3])
+
+
+def main():
+    files = sorted(glob.glob(os.path.join(SHARED, "data/traces/syn_r4_straggler2/*.json.gz")))
+    # The run takes 290 ms, and 210 ms without its straggler: 13.3 ms in each of the six steps.
+    check("planted", files, 2, 11, 15)
+    with tempfile.TemporaryDirectory() as folder:
+        ranks = [os.path.join(folder, "rank%d.json" % i) for i in range(4)]
+        shifted = files[:3] + [rewrite(files[3], ranks[3], shift)]
+        o = check("rank 3's clock is 5 ms ahead", shifted, 2, 11, 15)
+        offsets = {row["rank"]: row["clock_offset_ns"] for row in o["rank_waits"]}
+        want("clocks", offsets, offsets == {0: 0, 1: 0, 2: 0, 3: 5000000})
+        dropped = [files[0], rewrite(files[1], ranks[1], drop_collective)] + files[2:]
+        o = check("a collective of rank 1 is missing", dropped, 2, 11, 15)
+        matched = {row["rank"]: row["n_matched"] for row in o["rank_waits"]}
+        want("matches", matched, matched == {0: 93, 1: 92, 2: 93, 3: 93})
+        check("both", [files[0], dropped[1], files[2], shifted[3]], 2, 11, 15)
+        subprocess.run([sys.executable, os.path.join(SHARED, "tools/gen_trace.py"), "--events", "20000", "--ranks", "4",
+                        "--steps", "6", "--seed", "7", "--out", folder + "/even"], check=True, capture_output=True)
+        check("nobody is late", sorted(glob.glob(folder + "/even/*.json")), None, 0, 0)
+    check("gloo", sorted(glob.glob(os.path.join(SHARED, "data/torch/kineto_gloo_rank*.json.gz"))), 1, 19, 24)
+    check("one rank", files[:1], None, 0, 0)
+    sys.exit(failed)
+
+
+main()

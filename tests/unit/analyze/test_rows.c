@@ -1,0 +1,160 @@
+/* All slices in one array: order, links, lists, and what a selection leaves. */
+#include "unit/analyze/device_trace.h"
+
+#include <stdio.h>
+#include "analyze/rows.h"
+
+static rows load(const sonde_trace *t, const rows_options *o)
+{
+	rows r;
+	sonde_error err = { .message = "" };
+
+	assert_int_equal(rows_load(t, o, &r, &err), SONDE_OK);
+	assert_false(r.damaged);
+	return r;
+}
+
+/* "name depth>parent @launch", row after row. */
+static const char *tell(const rows *r)
+{
+	static char text[4096];
+	size_t len = 0;
+
+	text[0] = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		const row *at = &r->items[i];
+		len += (size_t)snprintf(text + len, sizeof text - len, "%.8s", row_name(r, at));
+		if (at->parent != ROW_NONE)
+			len += (size_t)snprintf(text + len, sizeof text - len, ">%u", at->parent);
+		if (at->launch != ROW_NONE)
+			len += (size_t)snprintf(text + len, sizeof text - len, "@%u", at->launch);
+		if (at->end != i + 1)
+			len += (size_t)snprintf(text + len, sizeof text - len, "..%u", at->end);
+		len += (size_t)snprintf(text + len, sizeof text - len, " ");
+	}
+	return text;
+}
+
+static void rows_come_in_pre_order_with_their_links(void **state)
+{
+	sonde_trace *t = make_device_trace(1);
+	rows r = load(t, NULL);
+
+	(void)state;
+	assert_string_equal(tell(&r), "Profiler..4 aten::mm>0..3 cudaLaun>1 cudaMemc>0 Profiler..7 aten::ad>4..7 "
+				      "cudaLaun>5 gemm@2 add@6 Memcpy H@3 ncclDevK ");
+	assert_int_equal(r.items[2].start_ns, 15000);
+	assert_int_equal(r.items[2].dur_ns, 5000);
+	assert_int_equal(r.items[2].depth, 2);
+	assert_int_equal(r.items[2].correlation, 1);
+	assert_int_equal(r.items[2].stream, -1);
+	assert_int_equal(r.items[7].correlation, 1);
+	assert_int_equal(r.items[7].stream, 7);
+	assert_int_equal(r.items[7].flags, ROW_DEVICE | ROW_ON_STREAM);
+	assert_int_equal(r.items[10].correlation, 4);
+	assert_int_equal(r.items[10].stream, 9);
+	for (size_t i = 0; i < r.n; i++)
+		assert_int_equal(rows_of_slice(&r, r.items[i].slice), i);
+	assert_int_equal(rows_of_slice(&r, r.n), ROW_NONE);
+	rows_done(&r);
+	sonde_trace_free(t);
+}
+
+static void each_rank_has_its_device_rows_and_steps(void **state)
+{
+	sonde_trace *t = make_device_trace(3);
+	rows r = load(t, NULL);
+
+	(void)state;
+	assert_int_equal(r.n_ranks, 3);
+	assert_int_equal(r.n_device, 12);
+	for (size_t i = 0; i < 3; i++) {
+		const rows_rank *rank = &r.ranks[i];
+		static const char *const names[] = { "gemm", "Memcpy HtoD (Pageable -> Device)", "add",
+						     "ncclDevKernel_AllReduce_Sum_f32" };
+		assert_int_equal(rank->rank, i);
+		assert_int_equal(rank->n_device, 4);
+		for (size_t k = 0; k < 4; k++) {
+			assert_string_equal(row_name(&r, &r.items[rank->device[k]]), names[k]);
+			assert_int_equal(r.items[rank->device[k]].rank, i);
+		}
+		assert_int_equal(rank->n_steps, 2);
+		assert_int_equal(rank->steps[1].number, 2);
+		assert_int_equal(rank->steps[1].start_ns, 1000000 * (int64_t)i + 100000);
+		assert_int_equal(rank->start_ns, 1000000 * (int64_t)i);
+		assert_int_equal(rank->end_ns, 1000000 * (int64_t)i + 200000);
+	}
+	rows_done(&r);
+	sonde_trace_free(t);
+}
+
+static void a_selection_leaves_what_belongs_to_it(void **state)
+{
+	static const struct {
+		rows_options options;
+		const char *left;
+		size_t n_ranks, n_steps;
+	} cases[] = {
+		/* The kernel whose launch is not there goes by its own start. */
+		{ { .use_steps = true, .first_step = 2, .last_step = 9 },
+		  "Profiler..3 aten::ad>0..3 cudaLaun>1 add@2 ncclDevK ",
+		  1,
+		  1 },
+		{ { .use_steps = true, .first_step = 1, .last_step = 1 },
+		  "Profiler..4 aten::mm>0..3 cudaLaun>1 cudaMemc>0 gemm@2 Memcpy H@3 ",
+		  1,
+		  1 },
+		/* Without its outer rows a row has none, and a launch that is out is not known. */
+		{ { .use_time = true, .from_ns = 12000, .to_ns = 51000 },
+		  "cudaLaun cudaMemc gemm@0 Memcpy H@1 ",
+		  1,
+		  0 },
+		{ { .use_time = true, .from_ns = 25000, .to_ns = 40000 }, "gemm ", 1, 0 },
+		{ { .use_steps = true, .first_step = 5, .last_step = 6 }, "", 0, 0 },
+		{ { .ranks = "1-3,7" }, "", 0, 0 },
+	};
+	sonde_trace *t = make_device_trace(1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		rows r = load(t, &cases[i].options);
+		assert_string_equal(tell(&r), cases[i].left);
+		assert_int_equal(r.n_ranks, cases[i].n_ranks);
+		assert_int_equal(r.n_steps, cases[i].n_steps);
+		assert_int_equal(r.n_left_out, 11 - r.n);
+		for (size_t k = 0; k < r.n; k++)
+			assert_int_equal(rows_of_slice(&r, r.items[k].slice), k);
+		rows_done(&r);
+	}
+	sonde_trace_free(t);
+}
+
+static void ranks_are_chosen_by_a_list(void **state)
+{
+	static const char *const wrong[] = { "", "a", "1,", "1-", ",", "-1", "1--2", "1 2", "9999999999" };
+	sonde_trace *t = make_device_trace(5);
+	rows r = load(t, &(rows_options){ .ranks = "0,2-3" });
+
+	(void)state;
+	assert_int_equal(r.n_ranks, 3);
+	assert_int_equal(r.ranks[1].rank, 2);
+	assert_int_equal(r.ranks[2].rank, 3);
+	rows_done(&r);
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+		assert_int_equal(rows_load(t, &(rows_options){ .ranks = wrong[i] }, &r, NULL), SONDE_E_USAGE);
+		rows_done(&r);
+	}
+	sonde_trace_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_come_in_pre_order_with_their_links),
+		cmocka_unit_test(each_rank_has_its_device_rows_and_steps),
+		cmocka_unit_test(a_selection_leaves_what_belongs_to_it),
+		cmocka_unit_test(ranks_are_chosen_by_a_list),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

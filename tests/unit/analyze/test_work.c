@@ -1,0 +1,189 @@
+/* The basic analyses on a trace small enough to work them out on paper: see device_trace.h. */
+#include "unit/analyze/device_trace.h"
+
+#include "analyze/describe.h"
+#include "analyze/kernel_kind.h"
+#include <math.h>
+#include <sonde/analyze.h>
+#include <stdio.h>
+
+/* The result as JSON; the caller frees. */
+static char *analyze(const sonde_trace *t, const char *name, const sonde_analyze_options *o)
+{
+	sonde_result *r = NULL;
+	sonde_error err = { .message = "" };
+	char *text = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	if (sonde_analyze(t, name, o, &r, &err))
+		fail_msg("%s: %s", name, err.message);
+	assert_int_equal(sonde_result_print(r, SONDE_JSON, NULL, out, &err), SONDE_OK);
+	assert_int_equal(fclose(out), 0);
+	sonde_result_free(r);
+	return text;
+}
+
+/* ' stands for ". */
+static void assert_says(const char *text, const char *part)
+{
+	char wanted[512];
+	size_t n = 0;
+
+	for (; part[n]; n++)
+		wanted[n] = part[n] == '\'' ? '"' : part[n];
+	wanted[n] = 0;
+	if (!strstr(text, wanted))
+		fail_msg("no %s in\n%s", wanted, text);
+}
+
+typedef struct says {
+	const char *analysis, *compat, *part;
+} says;
+
+static const says cases[] = {
+	/* 25..60 and 50..80 and 130..150 and 140..180 of 25..180 */
+	{ "temporal", NULL,
+	  "'rank': 0, 'span_ns': 155000, 'idle_ns': 50000, 'compute_ns': 55000, 'non_compute_ns': 50000, "
+	  "'communication_ns': 40000, 'memory_ns': 30000, 'exposed_communication_ns': 30000" },
+	/* The last step goes: 25..60 and 50..80 are left. */
+	{ "temporal", "hta", "'span_ns': 55000, 'idle_ns': 0, 'compute_ns': 35000, 'non_compute_ns': 20000" },
+	/* Stream 7: 60..130, launched at 115. Stream 9: 80..140, launched nobody knows when. */
+	{ "idle", NULL, "'rank': 0, 'stream': 7, 'cause': 'host_wait', 'idle_ns': 70000, 'percent': 100" },
+	{ "idle", NULL, "'rank': 0, 'stream': 9, 'cause': 'other', 'idle_ns': 60000, 'percent': 100" },
+	{ "kernels", NULL, "'type': 'compute', 'sum_ns': 70000" }, /* 25..50, 130..140, twice */
+	{ "kernels", NULL, "'type': 'communication', 'sum_ns': 60000" },
+	{ "kernels", NULL, "'type': 'memory', 'sum_ns': 40000" },
+	{ "kernels", NULL, "'type': 'compute and communication', 'sum_ns': 20000" },
+	{ "kernels", NULL, "'type': 'compute and memory', 'sum_ns': 20000" },
+	{ "kernels", NULL,
+	  "'name': 'gemm', 'type': 'compute', 'rank': 0, 'count': 1, 'sum_ns': 35000, 'mean_ns': 35000, "
+	  "'std_ns': 0, 'min_ns': 35000, 'max_ns': 35000" },
+	{ "overlap", NULL,
+	  "'communication_ns': 40000, 'overlap_ns': 10000, 'exposed_ns': 30000, 'overlap_percent': 25" },
+	{ "overlap", "hta", "'communication_ns': 0, 'overlap_ns': 0, 'exposed_ns': 0, 'overlap_percent': null" },
+	/* The arguments do not tell the bandwidth. */
+	{ "bandwidth", NULL, "'name': 'Memcpy HtoD', 'count': 0, 'mean_gbps': null" },
+	/* 15 +1, 25 -1, 115 +1, 130 -1: the one whose launch is not there does not count */
+	{ "queue", NULL, "'rank': 0, 'stream': 7, 'count': 4, 'mean': 0.5" },
+	{ "queue", NULL, "'rank': 0, 'stream': 9, 'count': 2, 'mean': 0.5" },
+	/* 20..25, 45..50, 118..130 */
+	{ "launches", NULL,
+	  "'rank': 0, 'count': 3, 'cpu_ns': 13000, 'gpu_ns': 85000, 'delay_ns': 22000, 'n_short': 0, "
+	  "'n_slow_calls': 0, 'n_long_delays': 0, 'n_unknown': 1" },
+	{ "annotations", NULL, "'name': 'ProfilerStep#1', 'where': 'host', 'rank': 0, 'count': 1, 'sum_ns': 100000" },
+	{ "steps", NULL,
+	  "'rank': 0, 'step': 1, 'start_ns': 0, 'dur_ns': 100000, 'busy_ns': 55000, 'compute_ns': 35000, "
+	  "'communication_ns': 0, 'memory_ns': 30000, 'idle_ns': 45000" },
+	{ "hta", NULL, "'queue_blocked': []" },
+};
+
+static void analyses_say_what_paper_says(void **state)
+{
+	sonde_trace *t = make_device_trace(2);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		sonde_analyze_options o = { .struct_size = sizeof o, .compat = cases[i].compat };
+		char *text = analyze(t, cases[i].analysis, &o);
+		assert_says(text, cases[i].part);
+		free(text);
+	}
+	sonde_trace_free(t);
+}
+
+static void steps_and_ranks_are_left_out(void **state)
+{
+	sonde_analyze_options o = {
+		.struct_size = sizeof o, .use_steps = true, .first_step = 2, .last_step = 2, .ranks = "1"
+	};
+	sonde_trace *t = make_device_trace(2);
+	char *text = analyze(t, "temporal", &o);
+
+	(void)state;
+	assert_says(text, "'rank': 1, 'span_ns': 50000, 'idle_ns': 0");
+	assert_null(strstr(text, "\"rank\": 0"));
+	free(text);
+	sonde_trace_free(t);
+}
+
+static void nothing_on_a_device_is_one_sentence(void **state)
+{
+	static const char *const names[] = { "temporal", "idle",  "kernels",  "overlap",     "bandwidth",
+					     "queue",	 "steps", "launches", "annotations", "hta" };
+	static const char *const compats[] = { NULL, "hta", "hta-noround" };
+	builder *b = builder_with_threads(1);
+
+	(void)state;
+	add_device_rank(b, 0, device_slices, 7); /* the host alone */
+	sonde_trace *t = finish_trace(b);
+	for (size_t i = 0; i < sizeof names / sizeof names[0] * 3; i++) {
+		sonde_analyze_options o = { .struct_size = sizeof o, .compat = compats[i % 3] };
+		char *text = analyze(t, names[i / 3], &o);
+		if (strcmp(names[i / 3], "steps") != 0 && strcmp(names[i / 3], "annotations") != 0)
+			assert_says(text, "no device rows: ");
+		free(text);
+	}
+	sonde_trace_free(t);
+}
+
+static void numbers_are_described(void **state)
+{
+	double few[] = { 4, 1, 3, 2 }, one[] = { 7 }, many[1000];
+	description d;
+
+	(void)state;
+	assert_true(describe(few, 4, &d));
+	assert_true(d.n == 4 && d.sum == 10 && d.mean == 2.5 && d.min == 1 && d.max == 4);
+	assert_true(d.q25 == 1.75 && d.q50 == 2.5 && d.q75 == 3.25 && fabs(d.std - sqrt(5.0 / 3)) < 1e-15);
+	assert_true(describe(one, 1, &d));
+	assert_true(isnan(d.std) && d.q25 == 7 && d.q75 == 7);
+	assert_true(describe(few, 0, &d));
+	assert_int_equal(d.n, 0);
+	for (int i = 0; i < 1000; i++) /* with negative ones and fractions */
+		many[i] = (i * 7919 % 1000 - 500) / 8.0;
+	assert_true(describe(many, 1000, &d));
+	for (int i = 0; i < 1000; i++)
+		assert_true(many[i] == (i - 500) / 8.0);
+}
+
+static void kernels_have_kinds(void **state)
+{
+	static const struct {
+		const char *name;
+		site_class class;
+		kernel_kind ours, hta;
+	} names[] = {
+		{ "ncclKernel_AllReduce_RING_LL_Sum_float", CLASS_KERNEL, KERNEL_COMMUNICATION, KERNEL_COMMUNICATION },
+		{ "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)", CLASS_KERNEL,
+		  KERNEL_COMMUNICATION, KERNEL_COMMUNICATION },
+		{ "void ncclKernel_x", CLASS_KERNEL, KERNEL_COMMUNICATION, KERNEL_COMMUNICATION },
+		{ "void ncclDevKernel_x", CLASS_KERNEL, KERNEL_COMMUNICATION, KERNEL_COMPUTE },
+		{ "void vllm::cross_device_reduce_1stage<float, 8>", CLASS_KERNEL, KERNEL_COMMUNICATION,
+		  KERNEL_COMPUTE },
+		{ "Memcpy HtoD (Pinned -> Device)", CLASS_COPY, KERNEL_MEMORY, KERNEL_MEMORY },
+		{ "hipMemcpy", CLASS_COPY, KERNEL_MEMORY, KERNEL_COMMUNICATION },
+		{ "wgmma_dma_kernel", CLASS_KERNEL, KERNEL_COMPUTE, KERNEL_OTHER },
+		{ "ampere_sgemm_128x64_tn", CLASS_KERNEL, KERNEL_COMPUTE, KERNEL_COMPUTE },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		assert_int_equal(kernel_kind_of(names[i].name, names[i].class), names[i].ours);
+		assert_int_equal(kernel_kind_hta(names[i].name), names[i].hta);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(analyses_say_what_paper_says),
+		cmocka_unit_test(steps_and_ranks_are_left_out),
+		cmocka_unit_test(nothing_on_a_device_is_one_sentence),
+		cmocka_unit_test(numbers_are_described),
+		cmocka_unit_test(kernels_have_kinds),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/*
+ * Out and in again: what is exported in Chrome's format and imported again is the same trace. Small ones by hand, and
+ * all sets of ../shared/data where they are.
+ */
+#define _GNU_SOURCE
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include "store/trace.h"
+#include "unit/export/compare_index.h"
+#include "unit/store/temp_dir.h"
+
+static sonde_trace *open_path(const char *path)
+{
+	sonde_trace *t = NULL;
+	sonde_error err = { .message = "" };
+
+	if (sonde_trace_open(path, &t, &err)) {
+		print_error("%s: %s\n", path, err.message);
+		return NULL;
+	}
+	return t;
+}
+
+static bool export_to(const sonde_trace *t, const char *path)
+{
+	FILE *out = fopen(path, "w");
+	bool ok = out && sonde_export(t, "chrome", out, NULL) == SONDE_OK;
+
+	if (out)
+		fclose(out);
+	return ok;
+}
+
+/* True when the file, or what it is a rank of, comes back as it was. */
+static bool comes_back(const char *path)
+{
+	/* The name says which rank it is, where the content does not. */
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char json[128], why[1024] = "cannot be written";
+
+	snprintf(json, sizeof json, "%.*s.json", (int)strcspn(name, ".") % 100, name);
+	const char *copy = temp_path(json);
+	sonde_trace *first = open_path(path), *second = NULL;
+	bool ok = first && export_to(first, copy) && (second = open_path(copy)) &&
+		  index_same(first->index, second->index, why, sizeof why);
+
+	if (!ok && first)
+		print_error("%s: %s\n", path, why);
+	sonde_trace_free(first);
+	sonde_trace_free(second);
+	unlink(copy);
+	return ok;
+}
+
+/* ---- By hand ----------------------------------------------------------------------------------------------------- */
+
+static void events_of_all_phases_come_back(void **state)
+{
+	static const char *const cases[] = {
+		/* slices: nested, overlapping, of no duration, with text ids, without categories, below a microsecond
+		 */
+		"[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":10},"
+		"{\"ph\":\"X\",\"name\":\"b\",\"cat\":\"x\",\"pid\":1,\"tid\":2,\"ts\":2.001,\"dur\":3.5,\"args\":{"
+		"\"k\": [1, 2]}},"
+		"{\"ph\":\"X\",\"name\":\"c\",\"cat\":\"x\",\"pid\":1,\"tid\":2,\"ts\":9,\"dur\":5.25,\"cname\":"
+		"\"good\"},"
+		"{\"ph\":\"X\",\"name\":\"d\",\"cat\":\"x\",\"pid\":1,\"tid\":2,\"ts\":10,\"dur\":1},"
+		"{\"ph\":\"X\",\"name\":\"e\",\"cat\":\"x\",\"pid\":1,\"tid\":2,\"ts\":12,\"dur\":9},"
+		"{\"ph\":\"X\",\"name\":\"\\u00e4 \\\" \\\\\",\"cat\":\"x\",\"pid\":\"p\",\"tid\":\"t "
+		"1\",\"ts\":5,\"dur\":0},"
+		"{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":10}]",
+		/* ids of threads that a viewer cannot read */
+		"[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":-5,\"ts\":1,\"dur\":10},"
+		"{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":-5,\"ts\":5,\"dur\":10},"
+		"{\"ph\":\"i\",\"name\":\"i\",\"pid\":1,\"tid\":140234567890123,\"ts\":5,\"s\":\"t\"},"
+		"{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":-5,\"args\":{\"name\":\"main\"}}]",
+		/* begins and ends, one without */
+		"[{\"ph\":\"B\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1},{\"ph\":\"B\",\"name\":\"b\",\"pid\":1,"
+		"\"tid\":2,\"ts\":2},"
+		"{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":3},{\"ph\":\"X\",\"name\":\"c\",\"pid\":1,\"tid\":2,\"ts\":4,"
+		"\"dur\":4}]",
+		/* asynchronous ones that overlap */
+		"[{\"ph\":\"b\",\"name\":\"a\",\"cat\":\"net\",\"id\":1,\"pid\":1,\"tid\":2,\"ts\":1,\"args\":{\"u\": "
+		"\"v\"}},"
+		"{\"ph\":\"b\",\"name\":\"a\",\"cat\":\"net\",\"id\":2,\"pid\":1,\"tid\":2,\"ts\":2},"
+		"{\"ph\":\"n\",\"name\":\"i\",\"cat\":\"net\",\"id\":2,\"pid\":1,\"tid\":2,\"ts\":2.5},"
+		"{\"ph\":\"e\",\"name\":\"a\",\"cat\":\"net\",\"id\":1,\"pid\":1,\"tid\":2,\"ts\":3},"
+		"{\"ph\":\"e\",\"name\":\"a\",\"cat\":\"net\",\"id\":2,\"pid\":1,\"tid\":2,\"ts\":5}]",
+		/* instants of all scopes, samples, objects */
+		"[{\"ph\":\"i\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"s\":\"t\"},"
+		"{\"ph\":\"i\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"s\":\"p\",\"args\":{\"x\": 1.50}},"
+		"{\"ph\":\"I\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":2,\"s\":\"g\"},"
+		"{\"ph\":\"P\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":3,\"args\":{\"w\": 1}},"
+		"{\"ph\":\"O\",\"name\":\"o\",\"id\":\"0x1\",\"pid\":1,\"tid\":2,\"ts\":4,\"args\":{\"snapshot\": "
+		"{}}}]",
+		/* counters: one series, several, a name that looks like several, whole and other numbers */
+		"[{\"ph\":\"C\",\"name\":\"m\",\"pid\":1,\"ts\":1,\"args\":{\"free\": 5, \"used\": 2.5}},"
+		"{\"ph\":\"C\",\"name\":\"m\",\"pid\":1,\"ts\":2,\"args\":{\"free\": 4}},"
+		"{\"ph\":\"C\",\"name\":\"loss\",\"cat\":\"c\",\"pid\":1,\"ts\":2,\"args\":{\"value\": -1e-7}},"
+		"{\"ph\":\"C\",\"name\":\"a value\",\"pid\":1,\"ts\":2,\"args\":{\"value\": 12345678901234567}},"
+		"{\"ph\":\"C\",\"name\":\"q\",\"id\":7,\"pid\":1,\"ts\":2,\"args\":{\"value\": 1}}]",
+		/* arrows of all kinds, with ids that are numbers and texts */
+		"[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":10},"
+		"{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":3,\"ts\":12,\"dur\":10},"
+		"{\"ph\":\"s\",\"name\":\"f\",\"cat\":\"x\",\"id\":5,\"pid\":1,\"tid\":2,\"ts\":2},"
+		"{\"ph\":\"t\",\"name\":\"f\",\"cat\":\"x\",\"id\":5,\"pid\":1,\"tid\":2,\"ts\":4},"
+		"{\"ph\":\"f\",\"name\":\"f\",\"cat\":\"x\",\"id\":5,\"pid\":1,\"tid\":3,\"ts\":11},"
+		"{\"ph\":\"s\",\"name\":\"f\",\"cat\":\"x\",\"id\":\"0xff\",\"pid\":1,\"tid\":2,\"ts\":3},"
+		"{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"f\",\"cat\":\"x\",\"id\":\"0xff\",\"pid\":1,\"tid\":3,\"ts\":13}"
+		"]",
+		/* names, labels and order; what stands beside the events; a clock that counts from 1970 */
+		"{\"displayTimeUnit\":\"ms\",\"baseTimeNanoseconds\":1700000000000000000,\"model\":{\"n\": [1, \"x\"]},"
+		"\"traceEvents\":[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"train\"}},"
+		"{\"ph\":\"M\",\"name\":\"process_labels\",\"pid\":1,\"args\":{\"labels\":\"GPU 3\"}},"
+		"{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":1,\"args\":{\"sort_index\":-5}},"
+		"{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":2,\"args\":{\"name\":\"main\"}},"
+		"{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":1,\"tid\":2,\"args\":{\"sort_index\":7}},"
+		"{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1.001,\"dur\":10},"
+		"{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":5,\"dur\":10}]}",
+		"[]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const char *path = temp_path("case.json");
+		char source[600];
+		snprintf(source, sizeof source, "%s.in", path);
+		temp_write(source, cases[i], strlen(cases[i]));
+		if (!comes_back(source))
+			fail_msg("case %zu: %s", i, cases[i]);
+	}
+}
+
+static void what_is_no_json_becomes_text(void **state)
+{
+	static const char text[] = "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":2,"
+				   "\"args\":{\"x\": NaN, \"y\": 1}}]";
+	const char *path = temp_path("nan.json"), *out = temp_path("out.json");
+	size_t len;
+
+	(void)state;
+	temp_write(path, text, sizeof text - 1);
+	sonde_trace *t = open_path(path);
+	assert_non_null(t);
+	assert_true(export_to(t, out));
+	sonde_trace_free(t);
+	char *written = (char *)temp_read(out, &len);
+	if (!strstr(written, "\"args\": {\"x\": \"NaN\", \"y\": 1}"))
+		fail_msg("%s", written);
+	free(written);
+}
+
+static void overlapping_slices_go_to_a_thread_of_their_own(void **state)
+{
+	static const char text[] = "[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":10},"
+				   "{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,\"tid\":2,\"ts\":5,\"dur\":10}]";
+	const char *path = temp_path("two.json"), *out = temp_path("out.json");
+	size_t len;
+
+	(void)state;
+	temp_write(path, text, sizeof text - 1);
+	sonde_trace *t = open_path(path);
+	assert_non_null(t);
+	assert_true(export_to(t, out));
+	sonde_trace_free(t);
+	char *written = (char *)temp_read(out, &len);
+	assert_string_equal(
+		written, "{\"traceEvents\": [\n"
+			 "{\"ph\": \"X\", \"name\": \"a\", \"pid\": 1, \"tid\": 2, \"ts\": 1.000, \"dur\": 10.000},\n"
+			 "{\"ph\": \"M\", \"name\": \"sonde_extra_lane\", \"pid\": 1, \"tid\": 4194304, "
+			 "\"args\": {\"tid\": 2}},\n"
+			 "{\"ph\": \"X\", \"name\": \"b\", \"pid\": 1, \"tid\": 4194304, \"ts\": 5.000, "
+			 "\"dur\": 10.000}\n]}\n");
+	free(written);
+}
+
+/* ---- Real ones --------------------------------------------------------------------------------------------------- */
+
+static size_t n_tried, n_failed;
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len > end_len && strcmp(text + len - end_len, end) == 0;
+}
+
+static int try_file(const char *path, const struct stat *st, int kind, struct FTW *where)
+{
+	sonde_trace *t = NULL;
+
+	(void)st, (void)where;
+	if (kind != FTW_F || (!ends_with(path, ".json.gz") && !ends_with(path, ".json")) ||
+	    sonde_trace_open(path, &t, NULL))
+		return 0; /* other tools' files lie there too */
+	sonde_trace_free(t);
+	n_tried++;
+	n_failed += !comes_back(path);
+	return 0;
+}
+
+static void all_sets_come_back(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t n_least;
+	} sets[] = { { "traces", 40 }, { "torch", 4 }, { "profiles", 4 } };
+	const char *source = getenv("SOURCE");
+	char directory[4096];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+		snprintf(directory, sizeof directory, "%s/../shared/data/%s", source ? source : ".", sets[i].name);
+		if (access(directory, R_OK) != 0) {
+			print_message("skipped: no ../shared/data/%s\n", sets[i].name);
+			skip();
+		}
+		n_tried = n_failed = 0;
+		assert_int_equal(nftw(directory, try_file, 16, FTW_PHYS), 0);
+		if (n_tried < sets[i].n_least)
+			fail_msg("only %zu traces in %s", n_tried, directory);
+		assert_int_equal(n_failed, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(events_of_all_phases_come_back),
+		cmocka_unit_test(what_is_no_json_becomes_text),
+		cmocka_unit_test(overlapping_slices_go_to_a_thread_of_their_own),
+		cmocka_unit_test(all_sets_come_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
