@@ -132,10 +132,12 @@ static uint32_t add(const name_key *k, uint32_t slot, const sonde_site *site, co
 	uint32_t used = names.used + (uint32_t)name_write(record, &p);
 	if (!publish(names.used, used))
 		return 0;
+	uint32_t at = names.used / 8 + 1;
 	names.n_ids++;
-	__atomic_store_n(&names.record_of[p.id], names.used / 8 + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&names.slots[slot], names.used / 8 + 1, __ATOMIC_RELEASE);
+	/* Before anyone finds it: the writer's next batch may have an event of that name. */
 	__atomic_store_n(&names.used, used, __ATOMIC_RELEASE);
+	__atomic_store_n(&names.record_of[p.id], at, __ATOMIC_RELEASE);
+	__atomic_store_n(&names.slots[slot], at, __ATOMIC_RELEASE);
 	return p.id;
 }
 

@@ -240,17 +240,18 @@ static void read_ring(join *j)
 	const char *base = (const char *)j->ring;
 	trace_stream *s = trace_stream_of(j->trace, j->stream);
 	stream_block info = j->ring->info;
-	uint32_t names_bytes = __atomic_load_n(&j->ring->names_bytes, __ATOMIC_ACQUIRE);
 
 	const ring_chunk *chunks = (const ring_chunk *)(base + RING_HEADER_BYTES + RING_NAMES_BYTES);
 	if (!s->live)
 		settle_loss(j, chunks, &info);
 	trace_sanitize_info(&info);
-	if (names_bytes <= RING_NAMES_BYTES)
-		join_bytes(j, BLOCK_NAMES, base + RING_HEADER_BYTES, names_bytes);
 	join_clock(j, &info);
 	for (uint32_t i = 0, n = count_chunks(j); i < n && !j->failed; i++)
 		s->n_joined += join_chunk(j, &chunks[i]);
+	/* After the events: a program that runs makes a name known before its first event. */
+	uint32_t names_bytes = __atomic_load_n(&j->ring->names_bytes, __ATOMIC_ACQUIRE);
+	if (names_bytes <= RING_NAMES_BYTES)
+		join_bytes(j, BLOCK_NAMES, base + RING_HEADER_BYTES, names_bytes);
 	info.state = s->info.state;
 	memcpy(info.ring_path, s->info.ring_path, sizeof info.ring_path);
 	s->info = info;
