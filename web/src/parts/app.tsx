@@ -1,0 +1,65 @@
+// The shell: bar, the view of the address, overlays, and keys that hold everywhere.
+import { useEffect } from 'preact/hooks';
+import { factsError, facts, isHelpOpen, message, sessionError, sessionId, sessions, show, view } from '../state/app';
+import { opening } from '../state/api';
+import { VIEWS } from '../views/list';
+import { Bar } from './bar';
+import { Failed, Waiting } from './empty';
+import { Help } from './help';
+import { NoSessions } from './sessions';
+
+export const isTyping = (event: KeyboardEvent): boolean =>
+	event.target instanceof HTMLElement && (event.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName));
+
+function onKey(event: KeyboardEvent): void {
+	if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
+		return;
+	if (event.key === 'Escape' && isHelpOpen.value) {
+		isHelpOpen.value = false;
+		event.preventDefault();
+		return;
+	}
+	if (isTyping(event))
+		return;
+	const wanted = VIEWS.find(one => one.key === event.key);
+	if (wanted)
+		show(wanted.id);
+	else if (event.key === '?')
+		isHelpOpen.value = !isHelpOpen.value;
+	else if (event.key === '/')
+		document.getElementById('search')?.focus();
+	else
+		return;
+	event.preventDefault();
+}
+
+function Content() {
+	if (sessionError.value)
+		return <Failed title="The list of traces did not come" text={sessionError.value} />;
+	if (sessions.value && sessionId.value === null)
+		return <NoSessions />;
+	if (factsError.value)
+		return <Failed title="This trace could not be opened" text={factsError.value} />;
+	if (!facts.value)
+		return <Waiting text={opening.value?.message ?? null} />;
+	const one = VIEWS.find(known => known.id === view.value) ?? VIEWS[0]!;
+	return <one.component key={one.id + sessionId.value} />;
+}
+
+export function App() {
+	const one = VIEWS.find(known => known.id === view.value) ?? VIEWS[0]!;
+
+	useEffect(() => {
+		addEventListener('keydown', onKey);
+		return () => removeEventListener('keydown', onKey);
+	}, []);
+	useEffect(() => {
+		document.title = facts.value ? `${one.title} · ${facts.value.name} · Sonde` : 'Sonde';
+	});
+	return <div class="shell">
+		<Bar />
+		<main id="view" aria-label={one.title} class={one.isWide ? 'wide' : 'page'} tabIndex={-1}><Content /></main>
+		{isHelpOpen.value && <Help />}
+		<div role="status" aria-live="polite">{message.value && <div class="toast">{message.value}</div>}</div>
+	</div>;
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert';
+import test from 'node:test';
+import * as address from '../src/data/address';
+import { resultOf, tableOf, typeOf } from '../src/data/result';
+import { barColumn, cellText, csv, nextSort, order, unitOf } from '../src/data/table';
+
+const table = tableOf('names', [
+	{ name: 'b', calls: 10, total_ns: 5, depth: 0 }, { name: '=cmd', calls: null, total_ns: 7, depth: 1 }, { name: 'a "q", x', calls: 2, total_ns: 2e9, depth: 1 },
+]);
+
+test('columns are told by their keys', () => {
+	assert.deepEqual(table.columns.map(column => [column.header, column.type]), [['name', 'string'], ['calls', 'count'], ['total', 'ns']]);
+	assert.deepEqual(table.depths, [0, 1, 1]);
+	assert.equal(typeOf('rank', [0, 1]), 'integer');
+	assert.equal(typeOf('x', [null, 0.5]), 'number');
+	assert.equal(barColumn(table), 2);
+	assert.equal(unitOf(table, 2)!.name, 's');
+});
+
+test('sorting: numbers down, names up, unknown last, a third time as it was', () => {
+	let sort = nextSort(null, 1, true);
+	assert.deepEqual(order(table, sort, ''), [0, 2, 1]);
+	sort = nextSort(sort, 1, true);
+	assert.deepEqual(order(table, sort, ''), [2, 0, 1]);
+	assert.equal(nextSort(sort, 1, true), null);
+	assert.deepEqual(order(table, nextSort(null, 0, false), ''), [1, 2, 0]);
+});
+
+test('the filter looks at what is shown', () => {
+	assert.deepEqual(order(table, null, ' Q" '), [2]);
+	assert.deepEqual(order(table, null, '2.00 s'), [2]);
+	assert.deepEqual(order(table, null, 'nothing'), []);
+});
+
+test('CSV is exact and inert', () => {
+	assert.equal(csv(table, [0, 1, 2]), 'name,calls,total_ns\r\nb,10,5\r\n"\'=cmd",,7\r\n"a ""q"", x",2,2000000000\r\n');
+});
+
+test('unknown is a dash', () => {
+	assert.equal(cellText(table.columns[1]!, null), '-');
+	assert.equal(cellText({ key: 'ok', header: 'ok', type: 'bool' }, false), 'no');
+});
+
+test('a result falls into values, findings, tables and notes', () => {
+	const result = resultOf({ schema: 'sonde.x/1', duration_ns: 5, findings: [], steps: [{ step: 1, dur_ns: 3 }], ranks: [0, 1],
+		notes: [{ label: 'lost', text: '3 events' }], view: { headline: 'All is well.', tables: [{ key: 'steps', title: 'Steps', chart: { kind: 'bars', x: 'step', y: 'dur_ns' } }] } });
+	assert.equal(result.headline, 'All is well.');
+	assert.deepEqual(result.values, [['duration_ns', 5]]);
+	assert.deepEqual(result.findings, []);
+	assert.equal(result.tables.length, 1);
+	assert.equal(result.tables[0]!.title, 'Steps');
+	assert.equal(result.tables[0]!.chart!.kind, 'bars');
+	assert.equal(result.notes[0]!.text, '3 events');
+});
+
+test('the address holds any text', () => {
+	const params = { s: '1', v: 'timeline', q: 'a&b=c#d%+é <x>', from: '12' };
+	const hash = address.format(params);
+	assert.ok(hash.startsWith('#s=1&v=timeline&from=12'));
+	assert.deepEqual({ ...address.parse(hash) }, params);
+	assert.deepEqual({ ...address.parse('#a=%zz&b=1&=x&c') }, { b: '1' });
+	assert.equal(address.integer('12x'), null);
+	assert.equal(address.integer('-3'), -3);
+});
