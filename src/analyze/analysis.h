@@ -9,6 +9,7 @@
 typedef struct analysis {
 	const char *name;
 	const char *summary; /* one sentence */
+	bool about_file;     /* not about time: steps, ranks and times do not apply */
 	const char *compat;  /* the tools whose definitions it also knows: "hta", "hta tracelens"; NULL: none */
 	/* The settings it understands, one after the other, NULL after the last; NULL: it has none. */
 	const setting_def *(*setting)(size_t index);
@@ -22,6 +23,7 @@ typedef struct analysis {
 
 /* Parts that several of them show; shared.c */
 void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p); /* headline and single values */
+const char *profile_steps_text(sonde_result *r, const profile *p); /* "190 steps after 10 of warm-up" */
 void result_add_memory(sonde_result *r, const profile *p);
 void result_add_memory_curves(sonde_result *r, const profile *p);
 void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts);

@@ -122,7 +122,11 @@ sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const son
 	if (!r)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	r->summary = found->summary;
-	status = found->run(trace, &given, r, err);
+	if (found->about_file && (given.use_steps || given.use_time || given.ranks || given.warmup))
+		result_note_add(r, "note", "this is about the whole file: steps, ranks and times make no difference");
+	status = found->about_file ? SONDE_OK : warmup_find(trace, &given, r, err);
+	if (!status)
+		status = found->run(trace, &given, r, err);
 	if (!status && !result_ok(r))
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (status) {

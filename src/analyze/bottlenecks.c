@@ -280,18 +280,6 @@ static void tell_checked(sonde_result *r, const rule_run *runs, bool explain)
 			explain ? "" : " --explain lists them.");
 }
 
-static void tell_warmup(sonde_result *r, const evidence *e)
-{
-	result_add(r, "n_warmup_steps", cell_count(e->n_warmup));
-	if (!e->n_warmup)
-		return;
-	result_note_add(r, "warm-up", "the first %zu step%s left out%s; --warmup none keeps them", e->n_warmup,
-			e->n_warmup == 1 ? " is" : "s are",
-			e->options->warmup && strcmp(e->options->warmup, "auto") != 0
-				? ""
-				: ": longer than the later ones by 10 % and three deviations");
-}
-
 static void limit_findings(sonde_result *r, const sonde_analyze_options *options)
 {
 	size_t top = options->top ? (size_t)options->top : FINDINGS_SHOWN;
@@ -312,7 +300,6 @@ static void tell(sonde_result *r, const evidence *e, const rule_run *runs)
 	result_add(r, "n_steps", cell_count(e->n_steps));
 	tell_rules(r, runs, explain);
 	limit_findings(r, e->options);
-	tell_warmup(r, e);
 	if (e->rows.damaged)
 		result_note_add(r, "damaged", "parts of the trace could not be read and are missing here");
 	tell_checked(r, runs, explain);

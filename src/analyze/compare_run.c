@@ -308,10 +308,7 @@ sonde_status compare_run_load(const sonde_trace *trace, const sonde_analyze_opti
 	run_loader l = { .run = ret_run };
 	rows_options how = rows_options_from(select);
 
-	how.ranks = select->ranks;
-	how.use_time = select->use_time;
-	how.from_ns = select->from_ns;
-	how.to_ns = select->to_ns;
+	how.n_warmup = 0; /* run_steps_find() goes by samples, over all ranks */
 	ret_run->n_runs = 1;
 	sonde_status status = rows_load(trace, &how, &l.r, err);
 	if (!status) {

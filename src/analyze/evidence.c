@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/warmup.h"
 #include "base/error.h"
 
 static sonde_status no_memory(sonde_error *err)
@@ -44,37 +43,6 @@ static void find_steps(evidence *e)
 	}
 }
 
-/* ---- Warm-up ----------------------------------------------------------------------------------------------------- */
-
-/* False when out of memory. */
-static bool count_warmup(evidence *e, const sonde_analyze_options *options)
-{
-	int64_t *durations = options->use_steps ? NULL : malloc((e->n_steps + 1) * sizeof *durations);
-
-	for (size_t i = 0; durations && i < e->n_steps; i++)
-		durations[i] = e->steps[i].dur_ns;
-	e->n_warmup = durations ? warmup_steps(options->warmup, durations, e->n_steps) : 0;
-	free(durations);
-	return durations || options->use_steps;
-}
-
-/* Reads the rows again without the steps of the warm-up. */
-static sonde_status leave_out_warmup(evidence *e, const sonde_trace *trace, rows_options how, sonde_error *err)
-{
-	how.use_steps = true;
-	how.first_step = e->steps[e->n_warmup].number;
-	how.last_step = INT64_MAX;
-	for (size_t i = 0; i < e->n_warmup; i++) /* numbers that do not grow cannot be cut */
-		if (e->steps[i].number >= how.first_step) {
-			e->n_warmup = 0;
-			return SONDE_OK;
-		}
-	rows_done(&e->rows);
-	sonde_status status = rows_load(trace, &how, &e->rows, err);
-	find_steps(e);
-	return status;
-}
-
 static sonde_status load_rows(evidence *e, const sonde_trace *trace, const sonde_analyze_options *options,
 			      sonde_error *err)
 {
@@ -83,14 +51,10 @@ static sonde_status load_rows(evidence *e, const sonde_trace *trace, const sonde
 
 	if (status)
 		return status;
+	e->n_warmup = how.n_warmup;
 	find_steps(e);
-	if (!count_warmup(e, options))
-		return no_memory(err);
-	if (e->n_warmup)
-		status = leave_out_warmup(e, trace, how, err);
-	if (!status && (e->median_step_ns = median_of(e->steps, e->n_steps)) < 0)
-		status = no_memory(err);
-	return status;
+	e->median_step_ns = median_of(e->steps, e->n_steps);
+	return e->median_step_ns < 0 ? no_memory(err) : SONDE_OK;
 }
 
 /* ---- Names and device time --------------------------------------------------------------------------------------- */

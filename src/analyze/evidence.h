@@ -9,7 +9,7 @@
  * The time looked at is that of the steps; pauses between them that are longer than half a step (the profiler was off)
  * are left out. Without steps it is everything. It goes on to the end of the last work that a step launched.
  *
- * The warm-up goes by warmup.h, the same for all analyses; with options.use_steps there is none.
+ * The warm-up goes by warmup.h, the same for all analyses.
  */
 #ifndef SONDE_ANALYZE_EVIDENCE_H
 #define SONDE_ANALYZE_EVIDENCE_H

@@ -61,18 +61,19 @@ void imported_add_trace(sonde_result *r, const sonde_trace *trace, const profile
 	const char *line = trace_title(trace);
 	if (n_files > 1)
 		line = result_format(r, "%s and %zu more", line, n_files - 1);
-	line = line ? result_format(r, "%s   %s", line, format_ns(time, p->end_ns - p->start_ns)) : NULL;
+	line = line ? result_format(r, "%s   %s", line, format_ns(time, p->span_ns)) : NULL;
 	line = add_count(r, line, c.n_ranks > 1 ? c.n_ranks : 0, "rank");
 	line = add_count(r, line, c.n_processes > 1 ? c.n_processes : 0, "process");
 	line = add_count(r, line, c.n_threads, "thread");
 	line = add_count(r, line, c.n_streams, "stream");
-	line = add_count(r, line, p->steps.n, "step");
+	if (p->steps.n && line)
+		line = result_format(r, "%s   %s", line, profile_steps_text(r, p));
 	if (line)
 		result_headline(r, "%s", line);
 	result_add(r, "file", cell_string(result_string(r, trace_title(trace))));
 	result_add(r, "n_files", cell_count(n_files));
 	result_add(r, "program", cell_unknown());
-	result_add(r, "duration_ns", cell_ns(p->end_ns - p->start_ns));
+	result_add(r, "duration_ns", cell_ns(p->span_ns));
 	result_add(r, "n_ranks", cell_count(c.n_ranks));
 	result_add(r, "n_processes", cell_count(c.n_processes));
 	result_add(r, "n_threads", cell_count(c.n_threads));

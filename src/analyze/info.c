@@ -214,5 +214,6 @@ static sonde_status info_run(const sonde_trace *trace, const sonde_analyze_optio
 const analysis info_analysis = {
 	.name = "info",
 	.summary = "What a file contains and what is missing from it",
+	.about_file = true,
 	.run = info_run,
 };

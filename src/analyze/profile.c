@@ -5,6 +5,8 @@
  */
 #include "analyze/profile.h"
 
+#include "analyze/step_list.h"
+#include "analyze/warmup.h"
 #include "base/error.h"
 #include "base/parse_units.h"
 
@@ -17,49 +19,13 @@ typedef struct profile_name {
 
 /* ---- What is looked at ------------------------------------------------------------------------------------------- */
 
-bool profile_in_window(const profile *p, int64_t ns)
-{
-	size_t low = 0, high = p->n_windows;
-
-	if (p->skips)
-		return false;
-	if (!p->windows)
-		return true;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->windows[middle].to_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < p->n_windows && p->windows[low].from_ns <= ns;
-}
-
-/* A recording and a trace that never says have one rank: 0. */
-static int32_t rank_of(const sonde_trace *trace, const trace_thread *thread)
-{
-	size_t n_tracks = 0, n = 0, number = (size_t)(thread - trace->threads.items);
-	const index_track *tracks = trace_is_imported(trace) ? index_tracks(trace->index, &n_tracks) : NULL;
-	const index_process *processes = tracks ? index_processes(trace->index, &n) : NULL;
-	int32_t rank = number < n_tracks && tracks[number].process < n ? processes[tracks[number].process].rank : 0;
-
-	for (size_t i = 0; rank < 0 && i < n; i++)
-		if (processes[i].rank >= 0)
-			return rank;
-	return rank < 0 ? 0 : rank;
-}
-
-static bool is_asked_for(const profile *p, const trace_thread *thread)
-{
-	return !p->options.ranks || number_list_has(p->options.ranks, rank_of(p->trace, thread));
-}
-
 profile_options profile_options_from(const sonde_trace *trace, const sonde_analyze_options *o)
 {
 	profile_options options = {
 		.use_steps = o->use_steps,
 		.first_step = o->first_step,
 		.last_step = o->last_step,
+		.n_warmup = warmup_given(o),
 		.ranks = o->ranks,
 	};
 
@@ -69,30 +35,6 @@ profile_options profile_options_from(const sonde_trace *trace, const sonde_analy
 	options.from_ns = trace->start_ns + (o->from_ns < span ? o->from_ns : span);
 	options.to_ns = o->to_ns <= span ? trace->start_ns + o->to_ns : trace->end_ns + 1;
 	return options;
-}
-
-static int compare_windows(const void *a, const void *b)
-{
-	const profile_window *x = a, *y = b;
-
-	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
-}
-
-/* Sorted and without overlaps. */
-static void merge_windows(profile *p)
-{
-	size_t n = 0;
-
-	qsort(p->windows, p->n_windows, sizeof *p->windows, compare_windows);
-	for (size_t i = 0; i < p->n_windows; i++) {
-		if (n && p->windows[i].from_ns <= p->windows[n - 1].to_ns) {
-			if (p->windows[i].to_ns > p->windows[n - 1].to_ns)
-				p->windows[n - 1].to_ns = p->windows[i].to_ns;
-		} else {
-			p->windows[n++] = p->windows[i];
-		}
-	}
-	p->n_windows = n;
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
@@ -231,8 +173,12 @@ static void on_thread(void *context, const trace_thread *thread)
 {
 	profile *p = context;
 
+	size_t number = (size_t)(thread - p->trace->threads.items);
+	int32_t rank = trace_is_imported(p->trace) ? rank_of_track(p->trace, number) : 0;
+
 	p->thread = thread;
-	p->skips = !is_asked_for(p, thread);
+	p->skips = p->options.ranks && !number_list_has(p->options.ranks, rank);
+	profile_enter_rank(p, rank);
 	p->open_steps.n = 0;
 	if (p->options.shape == PROFILE_THREADS)
 		p->epoch++;
@@ -299,7 +245,7 @@ static void on_counter(void *context, const trace_site *site, int64_t time_ns, d
 	profile *p = context;
 	profile_name *name = &p->names[site->name];
 
-	if (!profile_in_window(p, time_ns))
+	if (!profile_in_window_or_warmup(p, time_ns))
 		return;
 	profile_counter *c = name->counter ? &p->counters.items[name->counter - 1] : VEC_ADD(&p->counters);
 	if (!c) {
@@ -347,68 +293,6 @@ static void on_meta(void *context, const char *key, size_t key_len, const char *
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
-/* The windows of the steps asked for, from a walk of their own: other threads' slices may come before the steps. */
-typedef struct step_search {
-	profile *p;
-	VEC(profile_window) windows;
-} step_search;
-
-static void find_step(void *context, slice *s)
-{
-	step_search *f = context;
-
-	const profile_options *o = &f->p->options;
-
-	if (s->site->kind != NAME_STEP || s->number < o->first_step || s->number > o->last_step ||
-	    !is_asked_for(f->p, s->thread))
-		return;
-	profile_window window = { s->start_ns, s->start_ns + (s->dur_ns ? s->dur_ns : 1) };
-	if (o->from_ns || o->to_ns) {
-		window.from_ns = window.from_ns < o->from_ns ? o->from_ns : window.from_ns;
-		window.to_ns = window.to_ns > o->to_ns ? o->to_ns : window.to_ns;
-	}
-	if (window.from_ns >= window.to_ns)
-		return;
-	profile_window *w = VEC_ADD(&f->windows);
-	if (w)
-		*w = window;
-	f->p->failed |= !w;
-}
-
-static sonde_status find_windows(profile *p, sonde_error *err)
-{
-	step_search f = { .p = p };
-	walk_sink sink = { .context = &f, .end = find_step };
-	walk_counts counts;
-
-	if (p->options.use_steps) {
-		sonde_status status = trace_walk(p->trace, &sink, &counts, err);
-		p->windows = f.windows.items;
-		if (status || p->failed)
-			return status; /* the caller looks at `failed` */
-		if (!f.windows.n)
-			return error_set(err, SONDE_E_USAGE, -1, "the %s has no steps %lld..%lld%s",
-					 trace_is_imported(p->trace) ? "trace" : "recording",
-					 (long long)p->options.first_step, (long long)p->options.last_step,
-					 p->options.ranks || p->options.to_ns ? " there" : "");
-	} else if (p->options.from_ns || p->options.to_ns) {
-		profile_window *w = VEC_ADD(&f.windows);
-		if (w)
-			*w = (profile_window){ p->options.from_ns, p->options.to_ns };
-		p->failed |= !w;
-	}
-	if (!f.windows.n)
-		return SONDE_OK;
-	p->windows = f.windows.items;
-	p->n_windows = f.windows.n;
-	merge_windows(p);
-	p->start_ns = p->windows[0].from_ns;
-	p->end_ns = p->windows[p->n_windows - 1].to_ns;
-	if (p->end_ns == p->trace->end_ns + 1) /* to its end, including what begins there */
-		p->end_ns--;
-	return SONDE_OK;
-}
-
 static bool prepare(profile *p)
 {
 	size_t n_strings = trace_n_strings(p->trace) + 1;
@@ -453,7 +337,8 @@ sonde_status profile_new(const sonde_trace *trace, const profile_options *option
 	p->options = *options;
 	p->start_ns = trace->start_ns;
 	p->end_ns = trace->end_ns;
-	sonde_status status = prepare(p) ? find_windows(p, err) : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	sonde_status status =
+		prepare(p) ? profile_find_windows(p, err) : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (!status && !p->failed)
 		status = trace_walk(trace, &sink, &p->counts, err);
 	if (!status && p->failed)
@@ -491,7 +376,7 @@ void profile_free(profile *p)
 	free(p->names);
 	intern_done(&p->meta_keys);
 	free(p->slots);
-	free(p->windows);
+	VEC_DONE(&p->windows);
 	arena_done(&p->arena);
 	free(p);
 }

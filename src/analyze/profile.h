@@ -23,6 +23,7 @@ typedef struct profile_options {
 	profile_shape shape;
 	bool use_steps; /* only what began in these steps */
 	int64_t first_step, last_step;
+	size_t n_warmup;	/* what began in so many steps at the start is left out */
 	int64_t from_ns, to_ns; /* only what began in [from, to); both 0: everything */
 	const char *ranks;	/* only these: "0,2-4"; NULL: all. Borrowed while the profile is made */
 } profile_options;
@@ -73,12 +74,14 @@ typedef struct profile_counter {
 
 typedef struct profile_window {
 	int64_t from_ns, to_ns;
+	int32_t rank;
 } profile_window;
 
 typedef struct profile {
 	const sonde_trace *trace;
 	profile_options options;
 	int64_t start_ns, end_ns; /* of what is looked at */
+	int64_t span_ns;	  /* between them, without the parts that are left out */
 	VEC(profile_node) nodes;
 	VEC(profile_step) steps;
 	VEC(profile_phase) phases;
@@ -100,9 +103,11 @@ typedef struct profile {
 	intern_table meta_keys;	  /* numbers are the indexes of meta */
 	VEC(uint64_t) open_steps; /* indexes + 1 of steps, by depth of the stack */
 	const trace_thread *thread;
-	profile_window *windows;
-	size_t n_windows;
-	bool skips; /* the thread is one of a rank that nobody asked for */
+	VEC(profile_window) windows;	    /* by rank and time: steps asked for, or else those of the warm-up */
+	const profile_window *rank_windows; /* of the thread's rank */
+	size_t n_rank_windows;
+	bool has_window; /* steps that were asked for are there */
+	bool skips;	 /* the thread is one of a rank that nobody asked for */
 	bool failed;
 } profile;
 
@@ -113,8 +118,13 @@ sonde_status profile_new(const sonde_trace *trace, const profile_options *option
 			 sonde_error *err);
 void profile_free(profile *p);
 
-/* True when what began at ns is looked at. */
+/* For profile_new(). */
+sonde_status profile_find_windows(profile *p, sonde_error *err);
+void profile_enter_rank(profile *p, int32_t rank);
+/* True when what began at ns, on a thread of the rank, is looked at. */
 bool profile_in_window(const profile *p, int64_t ns);
+/* The same for memory and counters, whose peaks and ends are what they are: the warm-up counts. */
+bool profile_in_window_or_warmup(const profile *p, int64_t ns);
 /* A walk_sink's `memory`; context is the profile. */
 void profile_add_memory(void *context, const walk_memory *e);
 void profile_add_snapshot(void *context, const walk_snapshot *s);

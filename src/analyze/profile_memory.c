@@ -51,7 +51,7 @@ static void add_point(profile *p, profile_memory *m, int64_t ns, uint64_t bytes)
 void profile_add_memory(void *context, const walk_memory *e)
 {
 	profile *p = context;
-	profile_memory *m = profile_in_window(p, e->time_ns) ? memory_of(p, e->device) : NULL;
+	profile_memory *m = profile_in_window_or_warmup(p, e->time_ns) ? memory_of(p, e->device) : NULL;
 
 	if (!m)
 		return;
@@ -74,7 +74,7 @@ void profile_add_memory(void *context, const walk_memory *e)
 void profile_add_snapshot(void *context, const walk_snapshot *s)
 {
 	profile *p = context;
-	const profile_memory *m = profile_in_window(p, s->time_ns) ? memory_of(p, s->device) : NULL;
+	const profile_memory *m = profile_in_window_or_warmup(p, s->time_ns) ? memory_of(p, s->device) : NULL;
 	profile_snapshot *place = m ? VEC_ADD(&p->snapshots) : NULL;
 
 	if (place)

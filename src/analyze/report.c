@@ -110,7 +110,7 @@ static void fill_row(row *out, profile *p, uint32_t index)
 {
 	profile_node *node = &p->nodes.items[index];
 	stats *s = &node->stats;
-	int64_t span = p->end_ns - p->start_ns;
+	int64_t span = p->span_ns;
 	cell *c = out->cells;
 
 	out->node = node;

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/warmup.h"
 #include "base/error.h"
 #include "base/parse_units.h"
 #include "base/vec.h"
@@ -399,6 +400,7 @@ rows_options rows_options_from(const sonde_analyze_options *from)
 	return (rows_options){ .use_steps = from->use_steps,
 			       .first_step = from->first_step,
 			       .last_step = from->last_step,
+			       .n_warmup = warmup_given(from),
 			       .ranks = from->ranks,
 			       .use_time = from->use_time,
 			       .from_ns = from->from_ns,
@@ -408,7 +410,7 @@ rows_options rows_options_from(const sonde_analyze_options *from)
 sonde_status rows_load(const sonde_trace *trace, const rows_options *options, rows *ret_rows, sonde_error *err)
 {
 	rows *r = ret_rows;
-	bool selects = options && (options->use_steps || options->ranks || options->use_time);
+	bool selects = options && (options->use_steps || options->n_warmup || options->ranks || options->use_time);
 
 	*r = (rows){ .trace = trace, .ix = trace->index };
 	if (selects && options->ranks && !number_list_is_valid(options->ranks))

@@ -10,8 +10,9 @@
  *   rows_done()
  *
  * The selection leaves rows out. Steps: a host row is in when it begins in one of the steps, a device row when what
- * launched it does (by its own start when that is not known). A time range: what begins in [from, to). The parent of
- * a row is its nearest ancestor that is in; a step that is out is not in the list of steps.
+ * launched it does (by its own start when that is not known). A warm-up of n steps: what begins, or is launched, from
+ * the n-th step of the rank on. A time range: what begins in [from, to). The parent of a row is its nearest ancestor
+ * that is in; a step that is out is not in the list of steps.
  *
  * Times count from the trace's start. Some 70 bytes a row.
  */
@@ -77,6 +78,7 @@ typedef struct rows_rank {
 typedef struct rows_options {
 	bool use_steps;
 	int64_t first_step, last_step;
+	size_t n_warmup;   /* steps at the start of each rank that are left out; its last one stays */
 	const char *ranks; /* "0,2-4"; NULL: all */
 	bool use_time;
 	int64_t from_ns, to_ns;

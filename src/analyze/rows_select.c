@@ -30,10 +30,33 @@ static bool in_steps(const rows *r, const rows_options *o, int32_t rank, int64_t
 	return false;
 }
 
-static bool is_selected(const rows *r, const rows_options *o, const row *at)
+/* Where the warm-up of a rank ends: the start of its first step that counts. The last answer is kept in *known. */
+typedef struct warmup_end {
+	bool is_known;
+	int32_t rank;
+	int64_t ns;
+} warmup_end;
+
+static int64_t end_of_warmup(const rows *r, const rows_options *o, int32_t rank, warmup_end *known)
+{
+	size_t first = 0, n = 0;
+
+	if (known->is_known && known->rank == rank)
+		return known->ns;
+	while (first < r->n_steps && r->steps[first].rank < rank)
+		first++;
+	while (first + n < r->n_steps && r->steps[first + n].rank == rank && n <= o->n_warmup)
+		n++;
+	*known = (warmup_end){ true, rank, n ? r->steps[first + n - 1].start_ns : INT64_MIN };
+	return known->ns;
+}
+
+static bool is_selected(const rows *r, const rows_options *o, const row *at, warmup_end *known)
 {
 	int64_t began = at->launch != ROW_NONE ? r->items[at->launch].start_ns : at->start_ns;
 
+	if (o->n_warmup && began < end_of_warmup(r, o, at->rank, known))
+		return false;
 	if (o->ranks && !number_list_has(o->ranks, at->rank))
 		return false;
 	if (o->use_time && (at->start_ns < o->from_ns || at->start_ns >= o->to_ns))
@@ -85,12 +108,13 @@ static void close_gaps(rows *r, const uint32_t *new_of)
 bool rows_select(rows *r, const rows_options *o)
 {
 	uint32_t *new_of = malloc((r->n + 1) * sizeof *new_of), n = 0;
+	warmup_end known = { 0 };
 
 	if (!new_of)
 		return false;
 	for (size_t i = 0; i < r->n; i++) {
 		new_of[i] = n;
-		n += is_selected(r, o, &r->items[i]);
+		n += is_selected(r, o, &r->items[i], &known);
 	}
 	new_of[r->n] = n;
 	for (size_t i = 0; i < r->n;

@@ -45,9 +45,20 @@ static const char *plural(size_t n)
 	return n == 1 ? "" : "s";
 }
 
+const char *profile_steps_text(sonde_result *r, const profile *p)
+{
+	char steps[NUMBER_TEXT];
+	size_t n_warmup = p->options.n_warmup, n = p->steps.n;
+	const char *text = result_format(r, "%s step%s", format_count(steps, n), plural(n));
+
+	if (n_warmup && text)
+		text = result_format(r, "%s after %zu of warm-up", text, n_warmup);
+	return text ? text : "";
+}
+
 void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p)
 {
-	char time[NUMBER_TEXT], threads[NUMBER_TEXT], steps[NUMBER_TEXT];
+	char time[NUMBER_TEXT], threads[NUMBER_TEXT];
 	const char *program = program_of(trace);
 	size_t n_processes = count_processes(trace);
 
@@ -56,18 +67,17 @@ void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *
 		return;
 	}
 	const char *headline = result_format(r, "%s   %s%s%s   %s thread%s", trace_title(trace), program ? program : "",
-					     program ? "   " : "", format_ns(time, p->end_ns - p->start_ns),
+					     program ? "   " : "", format_ns(time, p->span_ns),
 					     format_count(threads, trace->threads.n), plural(trace->threads.n));
 	if (n_processes > 1)
 		headline = result_format(r, "%s   %zu processes", headline ? headline : "", n_processes);
 	if (p->steps.n)
-		headline = result_format(r, "%s   %s step%s", headline ? headline : "", format_count(steps, p->steps.n),
-					 plural(p->steps.n));
+		headline = result_format(r, "%s   %s", headline ? headline : "", profile_steps_text(r, p));
 	if (headline)
 		result_headline(r, "%s", headline);
 	result_add(r, "file", cell_string(result_string(r, trace_title(trace))));
 	result_add(r, "program", cell_string(result_string(r, program)));
-	result_add(r, "duration_ns", cell_ns(p->end_ns - p->start_ns));
+	result_add(r, "duration_ns", cell_ns(p->span_ns));
 	result_add(r, "n_processes", cell_count(n_processes));
 	result_add(r, "n_threads", cell_count(trace->threads.n));
 	result_add(r, "n_steps", cell_count(p->steps.n));

@@ -19,18 +19,21 @@ static const column top_columns[] = {
 	{ "percent", "%", CELL_PERCENT, 0, true },
 };
 
-static int compare_self(const void *a, const void *b)
+static int compare_self(const void *a, const void *b, void *context)
 {
 	const profile_node *const *x = a, *const *y = b;
+	const sonde_trace *trace = context;
 	int64_t first = (*x)->stats.self_ns, second = (*y)->stats.self_ns;
 
-	return first > second ? -1 : first < second ? 1 : (*x)->name < (*y)->name ? -1 : 1;
+	if (first != second)
+		return first > second ? -1 : 1;
+	return strcmp(trace_text(trace, (*x)->name), trace_text(trace, (*y)->name));
 }
 
 static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
 {
 	const profile_node **order = malloc((p->nodes.n + 1) * sizeof *order);
-	int64_t span = p->end_ns - p->start_ns;
+	int64_t span = p->span_ns;
 	size_t n = 0;
 
 	if (!order)
@@ -39,7 +42,7 @@ static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
 		if (p->nodes.items[i].stats.calls)
 			order[n++] = &p->nodes.items[i];
 	if (n)
-		qsort(order, n, sizeof *order, compare_self);
+		qsort_r(order, n, sizeof *order, compare_self, (void *)p->trace);
 	table *t = result_table(r, "top", NULL, top_columns, sizeof top_columns / sizeof top_columns[0]);
 	for (size_t i = 0; i < n && i < TOP; i++) {
 		cell *c = table_row(r, t, 0);

@@ -21,7 +21,7 @@ static const option_def compare_options[] = {
 	SELECT_RANKS,
 	SELECT_FROM,
 	SELECT_TO,
-	SELECT_WARMUP,
+	SELECT_WARMUP_TOO,
 	{ .name = "filter", .id = OPTION_FILTER, .argument = "TEXT" },
 	{ .name = "top", .id = OPTION_TOP, .argument = "N" },
 	{ .name = "compat", .id = OPTION_COMPAT, .argument = "TOOL" },

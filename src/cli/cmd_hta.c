@@ -6,6 +6,7 @@
 static const option_def hta_options[] = {
 	SELECT_STEPS,
 	SELECT_RANKS,
+	SELECT_WARMUP,
 	SELECT_FROM,
 	SELECT_TO,
 	SELECT_COMPAT,

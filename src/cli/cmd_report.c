@@ -8,6 +8,7 @@ static const option_def report_options[] = {
 	{ .name = "threads", .id = OPTION_THREADS, .help = "one table per thread" },
 	SELECT_STEPS,
 	SELECT_RANKS,
+	SELECT_WARMUP_TOO,
 	SELECT_FROM,
 	SELECT_FILTER,
 	SELECT_TOP,

@@ -6,6 +6,7 @@
 static const option_def summary_options[] = {
 	SELECT_STEPS,
 	SELECT_RANKS,
+	SELECT_WARMUP,
 	SELECT_FROM,
 	SELECT_TO,
 	{ .name = "json", .id = OPTION_JSON, .help = "for programs; also --csv, --markdown and --html" },

@@ -35,12 +35,14 @@ enum {
 #define SELECT_RANKS { .name = "ranks", .id = OPTION_RANKS, .argument = "LIST", .help = "only these ranks: 0,2-4" }
 #define SELECT_FROM { .name = "from", .id = OPTION_FROM, .argument = "T", .help = "what began from T on, --to T before T: 1.5s, 20ms" }
 #define SELECT_TO { .name = "to", .id = OPTION_TO, .argument = "T" }
-#define SELECT_WARMUP { .name = "warmup", .id = OPTION_WARMUP, .argument = "RULE" }
+#define SELECT_WARMUP { .name = "warmup", .id = OPTION_WARMUP, .argument = "RULE", .help = "steps to leave out: auto, none or a number" }
 #define SELECT_COMPAT { .name = "compat", .id = OPTION_COMPAT, .argument = "TOOL", .help = "by the definitions of TOOL: hta or tracelens" }
 #define SELECT_SET { .name = "set", .id = OPTION_SET, .argument = "KEY=VALUE", .help = "change a threshold; NAME --list shows them" }
 #define SELECT_TOP { .name = "top", .id = OPTION_TOP, .argument = "N", .help = "N rows, or all (20 for people, all in --json, --csv)" }
 #define SELECT_FILTER { .name = "filter", .id = OPTION_FILTER, .argument = "TEXT", .help = "only names with TEXT; ^TEXT begins, TEXT$ ends" }
 #define SELECT_SORT { .name = "sort", .id = OPTION_SORT, .argument = "COL", .help = "by total (default), self, calls, avg, p95, max, name ..." }
+/* Where --help has no room for it. */
+#define SELECT_WARMUP_TOO { .name = "warmup", .id = OPTION_WARMUP, .argument = "RULE" }
 /* Those that not every analysis knows. */
 #define SELECT_OTHERS \
 	{ .name = "sort", .id = OPTION_SORT, .argument = "COL" }, \

@@ -241,6 +241,31 @@ static void only_what_began_in_the_steps_asked_for_counts(void **state)
 	make_done(&m);
 }
 
+static void the_warm_up_is_left_out_and_what_is_before_it_stays(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_training(&m);
+	sonde_trace *t = make_trace(&m);
+	profile *all = profile_of(t, (profile_options){ 0 }), *p = profile_of(t, (profile_options){ .n_warmup = 1 });
+	assert_node(p, &(expected){ "step", 1, 120, 10, 120, 120 }, PROFILE_NO_NODE);
+	assert_int_equal(p->steps.n, 1);
+	assert_int_equal(p->steps.items[0].start_ns, 200);
+	assert_int_equal(p->start_ns, all->start_ns);
+	assert_int_equal(p->end_ns, all->end_ns);
+	assert_int_equal(p->span_ns, all->span_ns - 100);
+	assert_true(profile_in_window(p, 99) && !profile_in_window(p, 100) && !profile_in_window(p, 199));
+	assert_true(profile_in_window(p, 200) && profile_in_window_or_warmup(p, 100));
+	profile_free(all);
+	profile_free(p);
+	p = profile_of(t, (profile_options){ .n_warmup = 7 }); /* the last step stays */
+	assert_int_equal(p->steps.n, 1);
+	profile_free(p);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void memory_has_a_peak_with_its_place(void **state)
 {
 	maker m = { 0 };
@@ -392,6 +417,7 @@ int main(void)
 		cmocka_unit_test(threads_can_be_kept_apart),
 		cmocka_unit_test(steps_have_their_phases),
 		cmocka_unit_test(only_what_began_in_the_steps_asked_for_counts),
+		cmocka_unit_test(the_warm_up_is_left_out_and_what_is_before_it_stays),
 		cmocka_unit_test(memory_has_a_peak_with_its_place),
 		cmocka_unit_test(counters_have_their_first_and_last_value_in_time),
 		cmocka_unit_test(the_last_value_of_a_fact_counts),

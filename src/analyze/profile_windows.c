@@ -1,0 +1,130 @@
+/*
+ * The stretches of time that a profile looks at: those of the steps that were asked for, or all but those of the
+ * warm-up, each rank by its own; and a range of time that was asked for.
+ */
+#include "analyze/profile.h"
+
+#include "analyze/step_list.h"
+#include "base/error.h"
+
+static bool in_time(const profile *p, int64_t ns)
+{
+	const profile_options *o = &p->options;
+
+	return (!o->from_ns && !o->to_ns) || (ns >= o->from_ns && ns < o->to_ns);
+}
+
+bool profile_in_window(const profile *p, int64_t ns)
+{
+	size_t low = 0, high = p->n_rank_windows;
+
+	if (p->skips || !in_time(p, ns))
+		return false;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (p->rank_windows[middle].to_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	bool inside = low < p->n_rank_windows && p->rank_windows[low].from_ns <= ns;
+	return inside == p->options.use_steps;
+}
+
+bool profile_in_window_or_warmup(const profile *p, int64_t ns)
+{
+	return p->options.n_warmup ? !p->skips && in_time(p, ns) : profile_in_window(p, ns);
+}
+
+void profile_enter_rank(profile *p, int32_t rank)
+{
+	size_t first = 0, n = 0;
+
+	while (first < p->windows.n && p->windows.items[first].rank < rank)
+		first++;
+	while (first + n < p->windows.n && p->windows.items[first + n].rank == rank)
+		n++;
+	p->rank_windows = p->windows.items + first;
+	p->n_rank_windows = n;
+}
+
+/* Steps of several threads may overlap. */
+static bool add_window(profile *p, const step_time *s)
+{
+	int64_t to_ns = s->start_ns + (s->dur_ns ? s->dur_ns : 1);
+	profile_window *last = p->windows.n ? &p->windows.items[p->windows.n - 1] : NULL;
+
+	if (last && last->rank == s->rank && s->start_ns <= last->to_ns) {
+		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
+		return true;
+	}
+	profile_window *w = VEC_ADD(&p->windows);
+	if (w)
+		*w = (profile_window){ s->start_ns, to_ns, s->rank };
+	return w != NULL;
+}
+
+/* The last step of a rank is never one of the warm-up. */
+static bool add_windows(profile *p, const step_list *steps)
+{
+	const profile_options *o = &p->options;
+	size_t of_rank = 0;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < steps->n; i++) {
+		const step_time *s = &steps->items[i];
+		bool is_last = i + 1 == steps->n || s[1].rank != s->rank;
+		of_rank = i && s[-1].rank == s->rank ? of_rank + 1 : 0;
+		if (o->use_steps ? s->number >= o->first_step && s->number <= o->last_step
+				 : of_rank < o->n_warmup && !is_last)
+			ok = add_window(p, s);
+	}
+	return ok;
+}
+
+/* Where what is looked at begins and ends, and how much it is: of the first rank, where ranks have their own. */
+static void measure(profile *p)
+{
+	const profile_options *o = &p->options;
+	int64_t start_ns = INT64_MAX, end_ns = INT64_MIN, covered = 0;
+
+	if (o->from_ns || o->to_ns) {
+		p->start_ns = o->from_ns;
+		p->end_ns = o->to_ns == p->trace->end_ns + 1 ? o->to_ns - 1 : o->to_ns; /* and what begins there */
+	}
+	for (size_t i = 0; i < p->windows.n; i++) {
+		const profile_window *w = &p->windows.items[i];
+		int64_t from_ns = w->from_ns > p->start_ns ? w->from_ns : p->start_ns;
+		int64_t to_ns = w->to_ns < p->end_ns ? w->to_ns : p->end_ns;
+		if (from_ns > to_ns)
+			continue;
+		start_ns = from_ns < start_ns ? from_ns : start_ns;
+		end_ns = to_ns > end_ns ? to_ns : end_ns;
+		covered += w->rank == p->windows.items[0].rank ? to_ns - from_ns : 0;
+	}
+	if (o->use_steps && start_ns <= end_ns) {
+		p->start_ns = start_ns;
+		p->end_ns = end_ns;
+	}
+	p->span_ns = o->use_steps ? covered : p->end_ns - p->start_ns - covered;
+	p->has_window = !o->use_steps || start_ns <= end_ns;
+}
+
+sonde_status profile_find_windows(profile *p, sonde_error *err)
+{
+	const profile_options *o = &p->options;
+	step_list steps = { 0 };
+	sonde_status status = SONDE_OK;
+
+	if (o->use_steps || o->n_warmup)
+		status = step_list_load(p->trace, o->ranks, &steps, err);
+	if (!status)
+		p->failed |= !add_windows(p, &steps);
+	VEC_DONE(&steps);
+	measure(p);
+	if (!status && !p->failed && !p->has_window)
+		return error_set(err, SONDE_E_USAGE, -1, "the %s has no steps %lld..%lld%s",
+				 trace_is_imported(p->trace) ? "trace" : "recording", (long long)o->first_step,
+				 (long long)o->last_step, o->ranks || o->to_ns ? " there" : "");
+	return status; /* the caller looks at `failed` */
+}

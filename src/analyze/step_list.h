@@ -1,0 +1,28 @@
+/*
+ * The steps of a trace, of either form: from its index where it has one, else by walking the recording once.
+ *
+ *   step_list steps = { 0 };
+ *   step_list_load(trace, ranks, &steps, err)    by rank and start
+ *   VEC_DONE(&steps)                             also on failure
+ *
+ * Copies of steps on a device's queue are no steps. Times are those of the trace, not since its start.
+ */
+#ifndef SONDE_ANALYZE_STEP_LIST_H
+#define SONDE_ANALYZE_STEP_LIST_H
+
+#include "base/vec.h"
+#include "store/trace.h"
+
+typedef struct step_time {
+	int64_t number, start_ns, dur_ns;
+	int32_t rank;
+} step_time;
+typedef VEC(step_time) step_list;
+
+/* ranks: "0,2-4"; NULL: all. */
+sonde_status step_list_load(const sonde_trace *trace, const char *ranks, step_list *ret_steps, sonde_error *err);
+
+/* Of a track of the index. A recording and a trace that never says have one rank: 0. */
+int32_t rank_of_track(const sonde_trace *trace, size_t track);
+
+#endif
