@@ -1,0 +1,100 @@
+/* One slice: what it is, what it was given, where it hangs. */
+#include "base/json_read.h"
+#include "serve/routes.h"
+
+enum { PARENTS_MAX = 1000 };
+
+/* The object as the trace has it. null: a damaged one. */
+static void put_args(json_writer *w, const sonde_index *ix, uint32_t args)
+{
+	args_reader *reader = args ? args_reader_new(ix) : NULL;
+	args_text text = { 0 };
+
+	json_key(w, "args");
+	if (!args) {
+		json_begin_object(w);
+		json_end_object(w);
+	} else if (reader && args_read(reader, args, &text) && text.args && text.args_len && *text.args == '{' &&
+		   json_is_valid(text.args, text.args_len)) {
+		json_raw(w, text.args, text.args_len);
+	} else {
+		json_null(w);
+	}
+	args_reader_free(reader);
+}
+
+static void put_parents(json_writer *w, const sonde_index *ix, uint64_t parent)
+{
+	index_slice s;
+
+	put_list(w, "parents");
+	for (int i = 0; i < PARENTS_MAX && index_slice_at(ix, parent, &s); i++, parent = s.parent)
+		put_slice(w, ix, parent);
+	json_end_array(w);
+}
+
+/* What the children take is theirs. */
+static int64_t self_ns(const sonde_index *ix, const index_slice *of, uint64_t *ret_n_children)
+{
+	uint64_t first, n = index_children(ix, of->id, &first);
+	uint32_t lane = n ? index_lane_of(ix, first) : INDEX_NONE;
+	int64_t self = of->dur_ns;
+	size_t n_lanes;
+	lane_cursor cursor;
+	index_slice s;
+
+	*ret_n_children = n;
+	if (lane == INDEX_NONE)
+		return self;
+	lane_first(&cursor, ix, lane, first - index_lanes(ix, &n_lanes)[lane].first_slice);
+	for (uint64_t i = 0; i < n && lane_next(&cursor, &s); i++)
+		self -= s.dur_ns;
+	return self;
+}
+
+static void put_place(json_writer *w, const sonde_index *ix, const index_slice *s)
+{
+	size_t n_lanes, n_tracks, n_processes;
+	const index_lane *lane = &index_lanes(ix, &n_lanes)[s->lane];
+	const index_track *track = &index_tracks(ix, &n_tracks)[lane->track];
+	const index_process *p = index_processes(ix, &n_processes);
+	int32_t rank = track->process < n_processes ? p[track->process].rank : -1;
+
+	put_u64(w, "lane", s->lane);
+	put_u64(w, "track", lane->track);
+	put_u64(w, "depth", lane->depth);
+	put_text(w, "thread", track->name == INDEX_NONE ? NULL : index_text(ix, track->name));
+	put_known(w, "rank", rank >= 0, rank);
+}
+
+void api_slice(call *c, reply *out)
+{
+	const sonde_index *ix = c->opened->ix;
+	size_t n_sites;
+	const index_site *sites = index_sites(ix, &n_sites);
+	uint64_t n_children;
+	index_slice s;
+
+	if (!index_slice_at(ix, c->number, &s)) {
+		reply_error(out, 404, "not-found", "There is no slice %llu.", (unsigned long long)c->number);
+		return;
+	}
+	int64_t self = self_ns(ix, &s, &n_children);
+	json_writer *w = reply_json(out);
+	json_begin_object(w);
+	put_u64(w, "id", s.id);
+	put_text(w, "name", index_text(ix, sites[s.site].name));
+	put_text(w, "category", index_text(ix, sites[s.site].category));
+	put_text(w, "class", class_name(sites[s.site].class));
+	put_u64(w, "site", s.site);
+	put_i64(w, "start_ns", since_start(ix, s.start_ns));
+	put_i64(w, "dur_ns", s.dur_ns);
+	put_i64(w, "self_ns", self);
+	put_place(w, ix, &s);
+	put_bool(w, "is_open", s.flags & SLICE_IS_OPEN);
+	put_bool(w, "is_repaired", s.flags & SLICE_IS_REPAIRED);
+	put_args(w, ix, s.args);
+	put_parents(w, ix, s.parent);
+	put_u64(w, "n_children", n_children);
+	json_end_object(w);
+}

@@ -1,0 +1,215 @@
+/*
+ * Opens traces in the background, one after the other, and opens those again whose program still runs.
+ *
+ * A recording that grows is read anew: its blocks, what its ring holds, and the index over all of it. That takes as
+ * long as the recording is large, so the pause until the next time is as long as it took, and at least REFRESH_NS:
+ * following costs at most half of a core. Whoever uses the trace from before keeps it until he is done.
+ */
+#include "serve/server.h"
+
+#include <stdio.h>
+#include <time.h>
+#include "base/clock.h"
+#include "base/error.h"
+
+#define REFRESH_NS 700000000
+#define SCAN_NS 2000000000
+#define IDLE_NS 2000000000 /* a file that does not grow is looked at this often: its program may be gone */
+enum { OPEN_MAX = 8 };
+
+typedef struct opening {
+	sonde_server *server;
+	session *session;
+} opening;
+
+static bool note_progress(void *context, uint64_t done, uint64_t total)
+{
+	const opening *o = context;
+
+	pthread_mutex_lock(&o->server->lock);
+	bool goes_on = !o->server->stopping;
+	double progress = total ? (double)done / (double)total : 0;
+	/* At most a hundred times. */
+	if (progress >= o->session->progress + 0.01) {
+		o->session->progress = progress;
+		session_changed(o->server, o->session);
+	}
+	pthread_mutex_unlock(&o->server->lock);
+	return goes_on;
+}
+
+static bool is_live(const sonde_trace *t)
+{
+	for (size_t i = 0; i < t->streams.n; i++)
+		if (t->streams.items[i].live)
+			return true;
+	return false;
+}
+
+static opened *open_trace(opening *how, sonde_error *err)
+{
+	sonde_open_options options = { .struct_size = sizeof options, .progress = note_progress, .context = how };
+	const char *path = how->session->path;
+	opened *o = calloc(1, sizeof *o);
+
+	if (!o) {
+		error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+		return NULL;
+	}
+	if (sonde_trace_open_with(&path, 1, &options, &o->trace, err) || sonde_trace_prepare(o->trace, &options, err)) {
+		sonde_trace_free(o->trace);
+		free(o);
+		return NULL;
+	}
+	o->ix = o->trace->index;
+	o->is_live = is_live(o->trace);
+	o->n_users = 1;
+	return o;
+}
+
+/* The trace that was open, which is released without the lock. */
+static opened *put_in_place(session *of, opened *new, const sonde_error *err)
+{
+	opened *old = of->opened;
+
+	if (!new) {
+		/* What was open stays; a closed file may be asked for again. */
+		snprintf(of->message, sizeof of->message, "%s", err->message);
+		of->state = old ? SESSION_OPEN : SESSION_FAILED;
+		if (old)
+			old->is_live = false;
+		return NULL;
+	}
+	new->generation = ++of->generation;
+	of->was_live |= old && old->is_live && !new->is_live;
+	of->state = SESSION_OPEN;
+	of->progress = 1;
+	of->opened = new;
+	return old;
+}
+
+/* The lock is held, but for the opening itself. */
+static void open_session(sonde_server *s, session *of)
+{
+	opening how = { s, of };
+	sonde_error err = { .position = -1 };
+	int64_t start = monotonic_ns();
+
+	if (!of->opened) {
+		of->state = SESSION_OPENING;
+		of->progress = 0;
+		session_changed(s, of);
+	}
+	file_state before = file_state_of(of->path);
+	pthread_mutex_unlock(&s->lock);
+	opened *new = open_trace(&how, &err);
+	pthread_mutex_lock(&s->lock);
+	of->file = before;
+	of->opened_at_ns = monotonic_ns();
+	of->opening_ns = of->opened_at_ns - start;
+	opened *old = put_in_place(of, new, &err);
+	session_changed(s, of);
+	if (!old)
+		return;
+	pthread_mutex_unlock(&s->lock);
+	session_release(s, old);
+	pthread_mutex_lock(&s->lock);
+}
+
+/* ---- What to do next --------------------------------------------------------------------------------------------- */
+
+static bool is_due(const session *of, int64_t now)
+{
+	if (of->state == SESSION_WANTED)
+		return true;
+	if (!of->opened || !of->opened->is_live)
+		return false;
+	int64_t since = now - of->opened_at_ns;
+	if (since < REFRESH_NS || since < of->opening_ns)
+		return false;
+	file_state file = file_state_of(of->path);
+	return since > IDLE_NS || file.size_bytes != of->file.size_bytes || file.changed_ns != of->file.changed_ns;
+}
+
+static session *find_due(sonde_server *s, int64_t now)
+{
+	for (size_t i = 0; i < s->sessions.n; i++)
+		if (is_due(s->sessions.items[i], now))
+			return s->sessions.items[i];
+	return NULL;
+}
+
+/* Of more than OPEN_MAX open traces the one that nobody asked for longest. The lock is held. */
+static opened *take_oldest(sonde_server *s)
+{
+	session *oldest = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->sessions.n; i++) {
+		session *one = s->sessions.items[i];
+		if (!one->opened)
+			continue;
+		n++;
+		if (!oldest || one->used_ns < oldest->used_ns)
+			oldest = one;
+	}
+	if (n <= OPEN_MAX)
+		return NULL;
+	opened *o = oldest->opened;
+	oldest->opened = NULL;
+	oldest->state = SESSION_CLOSED;
+	session_changed(s, oldest);
+	return o;
+}
+
+static void wait_some(sonde_server *s)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += 200000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_cond_timedwait(&s->changed, &s->lock, &until);
+}
+
+static void *run(void *context)
+{
+	sonde_server *s = context;
+	int64_t scanned = monotonic_ns();
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stopping) {
+		session *due = find_due(s, monotonic_ns());
+		if (due)
+			open_session(s, due);
+		else
+			wait_some(s);
+		opened *old = take_oldest(s);
+		pthread_mutex_unlock(&s->lock);
+		if (old)
+			session_release(s, old);
+		if (monotonic_ns() - scanned > SCAN_NS) {
+			sessions_scan(s);
+			scanned = monotonic_ns();
+		}
+		pthread_mutex_lock(&s->lock);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+sonde_status opener_start(sonde_server *s, sonde_error *err)
+{
+	if (pthread_create(&s->opener, NULL, run, s) != 0)
+		return error_set(err, SONDE_E_MEMORY, -1, "no thread to open traces");
+	s->has_opener = true;
+	return SONDE_OK;
+}
+
+void opener_stop(sonde_server *s)
+{
+	if (s->has_opener)
+		pthread_join(s->opener, NULL);
+	s->has_opener = false;
+}

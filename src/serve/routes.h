@@ -1,0 +1,63 @@
+/*
+ * From a path to what answers it. A route is a row of routes.def and a function in one of the api_*.c.
+ *
+ * In a path S stands for the number of a session, N for any number, W for a word.
+ */
+#ifndef SONDE_SERVE_ROUTES_H
+#define SONDE_SERVE_ROUTES_H
+
+#include "serve/reply.h"
+#include "serve/request.h"
+#include "serve/server.h"
+
+/* A request on its way to its handler. */
+typedef struct call {
+	sonde_server *server;
+	request *request;
+	session *session;   /* S; NULL: none in the path */
+	opened *opened;	    /* its trace, for routes with ROUTE_TRACE */
+	uint64_t number;    /* N */
+	const char *word;   /* W; in the path */
+	const char *upload; /* of ROUTE_UPLOAD: the file that the body is in */
+} call;
+
+typedef enum route_flags {
+	ROUTE_PLAIN = 0,
+	ROUTE_TRACE = 1,  /* needs the trace open, and its index */
+	ROUTE_UPLOAD = 2, /* the body is a file */
+	ROUTE_STREAM = 4, /* the answer goes on: events.c */
+} route_flags;
+
+typedef struct route {
+	const char *method, *path;
+	void (*run)(call *c, reply *out);
+	unsigned flags;
+} route;
+
+/* NULL: there is none, and the reply says so. */
+const route *route_find(const char *method, const char *path, reply *out);
+/* Fills in the call's session, trace, number and word, and runs it. */
+void route_run(const route *r, call *c, reply *out);
+
+#define ROUTE(method, path, name, flags) void api_##name(call *c, reply *out);
+#include "serve/routes.def"
+#undef ROUTE
+
+/* ---- What several handlers need ---------------------------------------------------------------------------------- */
+
+/* From a time of the index to one since the start of the trace, and back. */
+static inline int64_t since_start(const sonde_index *ix, int64_t ns)
+{
+	return ns - index_start_ns(ix);
+}
+/* The parameters `from` and `to`, as times of the index; all of it when they are not given. */
+void call_range(call *c, int64_t *ret_from, int64_t *ret_to);
+/* True: a parameter was wrong, and the reply says so. */
+bool call_failed(const call *c, reply *out);
+
+const char *class_name(unsigned class); /* "kernel" */
+/* {"id", "name", "class", "start_ns", "dur_ns", "lane", "track"}; null for none. */
+void put_slice(json_writer *w, const sonde_index *ix, uint64_t id);
+void put_session(json_writer *w, const session *s); /* the lock is held */
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * The server: what its parts share.
+ *
+ *   server.c     start and stop
+ *   http.c       connections: libmicrohttpd, limits, deadlines; every request through access.c
+ *   access.c     who may ask: Host, Origin, token
+ *   request.h    a request taken apart; reply.h what is answered
+ *   routes.c     from a path to its handler, by routes.def; api_*.c the handlers, by what they are about
+ *   sessions.c   the traces that are served; opener.c opens them, and follows those still being written
+ *   events.c     tells what changed, as it changes
+ *   notes.c      what people write about a trace: a SQLite file beside it
+ *   page.h       the page itself, made by cmake/page.cmake
+ *
+ * Threads: libmicrohttpd has one for each connection; opener.c has one. What they share is in struct sonde_server and
+ * its sessions, under `lock`. A trace that is open is read-only and counted: session_take(), session_release().
+ */
+#ifndef SONDE_SERVE_SERVER_H
+#define SONDE_SERVE_SERVER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/vec.h"
+#include "serve/notes.h"
+#include "store/trace.h"
+#include <sonde/serve.h>
+
+typedef enum session_state {
+	SESSION_CLOSED,
+	SESSION_WANTED, /* the opener has not come to it yet */
+	SESSION_OPENING,
+	SESSION_OPEN,
+	SESSION_FAILED,
+} session_state;
+
+/* A trace that is open. */
+typedef struct opened {
+	sonde_trace *trace;
+	const sonde_index *ix;
+	uint64_t generation; /* of its session when it was opened */
+	bool is_live;	     /* its program still runs */
+	unsigned n_users;    /* under the server's lock */
+} opened;
+
+/* What a file was like when it was opened. */
+typedef struct file_state {
+	uint64_t size_bytes;
+	int64_t changed_ns;
+} file_state;
+
+typedef struct session {
+	uint32_t id; /* from 1 on */
+	char *path;
+	char *name;
+	bool is_upload;
+	bool was_live;	  /* it was, and is finished */
+	uint64_t version; /* of the server when something about it changed last */
+	session_state state;
+	uint64_t generation; /* counts how often it was opened */
+	double progress;
+	char message[504]; /* why it failed */
+	opened *opened;
+	file_state file;
+	int64_t used_ns;      /* CLOCK_MONOTONIC: when somebody asked last */
+	int64_t opened_at_ns; /* when it was opened, and how long that took */
+	int64_t opening_ns;
+	notes *notes; /* NULL: nobody asked yet */
+} session;
+
+struct http;
+
+struct sonde_server {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint64_t version; /* grows with every change */
+	VEC(session *) sessions;
+	VEC(char *) folders;
+	char *uploads; /* a directory of our own, or NULL */
+	uint32_t n_uploads;
+	unsigned n_listeners; /* to events */
+	bool stopping;
+	pthread_t opener;
+	bool has_opener;
+	sonde_serve_options options;
+	char token[33];
+	char **hosts; /* that requests may be for, "127.0.0.1:6970"; NULL ends */
+	uint16_t port;
+	char url[128];
+	struct http *http;
+};
+
+/* ---- sessions.c -------------------------------------------------------------------------------------------------- */
+
+/* Of a path, and of what a folder holds. */
+sonde_status sessions_add_path(sonde_server *s, const char *path, sonde_error *err);
+/* Looks into the folders again. */
+void sessions_scan(sonde_server *s);
+/* One more; takes neither path nor name. NULL when out of memory. The lock is held. */
+session *sessions_add(sonde_server *s, const char *path, const char *name);
+void sessions_done(sonde_server *s);
+
+session *session_find(sonde_server *s, uint64_t id); /* NULL: there is none */
+/* The trace of a session, to be released; asks for it to be opened. NULL: it is not open now. The lock is not held. */
+opened *session_take(sonde_server *s, session *of);
+void session_release(sonde_server *s, opened *o);
+/* Something about it changed: whoever waits is told. The lock is held. */
+void session_changed(sonde_server *s, session *of);
+file_state file_state_of(const char *path);
+
+/* ---- opener.c ---------------------------------------------------------------------------------------------------- */
+
+sonde_status opener_start(sonde_server *s, sonde_error *err);
+void opener_stop(sonde_server *s);
+
+/* ---- http.c ------------------------------------------------------------------------------------------------------ */
+
+sonde_status http_start(sonde_server *s, sonde_error *err);
+void http_stop(sonde_server *s);
+
+/* ---- access.c ---------------------------------------------------------------------------------------------------- */
+
+sonde_status access_init(sonde_server *s, const char *address, sonde_error *err);
+void access_done(sonde_server *s);
+bool access_host(const sonde_server *s, const char *host);			 /* NULL: none was sent */
+bool access_origin(const sonde_server *s, const char *origin, const char *host); /* likewise */
+bool access_token(const sonde_server *s, const char *token);
+/* "Bearer TOKEN", or a cookie. Either may be NULL. */
+bool access_credentials(const sonde_server *s, const char *authorization, const char *cookies);
+
+#endif

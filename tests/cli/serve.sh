@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# sonde serve: its options, and who may ask it.
+. "${SOURCE:?}/tests/cli/lib.sh" || exit 1
+
+echo '{"traceEvents":[{"ph":"X","name":"a","ts":0,"dur":10,"pid":1,"tid":1}]}' > a.json
+run serve missing.json
+want_code 3
+want_err "sonde: missing.json: No such file or directory"
+run serve --port 70000 a.json
+want_code 2
+run serve --listen nowhere a.json
+want_code 2
+want_err 'sonde: serve: "nowhere" is no address of a machine, such as 127.0.0.1; see sonde serve --help'
+run serve --port 0 --listen 0.0.0.0 a.json
+want_code 2
+want_in "$err" "other machines reach 0.0.0.0"
+want_in "$err" "--allow-remote"
+
+if ! command -v python3 > /dev/null; then
+	echo "serve: was not asked: no python3"
+	finish
+fi
+python3 "$SOURCE/tests/cli/serve_access.py" a.json || failed=1
+finish
