@@ -87,8 +87,7 @@ static bool look_at_sites(hta *h)
 
 /* ---- Rows -------------------------------------------------------------------------------------------------------- */
 
-/* What the importer added to the times of a rank's file. */
-static int64_t base_of(const sonde_index *ix, int32_t rank)
+int64_t file_base_ns(const sonde_index *ix, int32_t rank)
 {
 	size_t n;
 	const index_meta *metas = index_metas(ix, &n);
@@ -98,12 +97,6 @@ static int64_t base_of(const sonde_index *ix, int32_t rank)
 		    strcmp(index_text(ix, metas[i].key), "baseTimeNanoseconds") == 0)
 			return strtoll(index_text(ix, metas[i].value), NULL, 10);
 	return 0;
-}
-
-/* The double that is nearest to the file's number. */
-static double to_us(int64_t ns)
-{
-	return (double)((long double)ns / 1000.0L);
 }
 
 static void fill_args(const hta *h, hta_row *to, uint32_t args)
@@ -140,7 +133,7 @@ static size_t count_rows(const rows *r, int32_t rank)
 static bool load_rank(hta *h, hta_rank *to, int32_t rank)
 {
 	const rows *r = &h->w->rows;
-	int64_t shift = (int64_t)((uint64_t)index_start_ns(r->ix) - (uint64_t)base_of(r->ix, rank));
+	int64_t shift = (int64_t)((uint64_t)index_start_ns(r->ix) - (uint64_t)file_base_ns(r->ix, rank));
 	bool has_fraction = false;
 
 	to->rows = malloc((count_rows(r, rank) + 1) * sizeof *to->rows);
@@ -150,8 +143,8 @@ static bool load_rank(hta *h, hta_rank *to, int32_t rank)
 			continue;
 		int64_t ns = (int64_t)((uint64_t)at->start_ns + (uint64_t)shift);
 		hta_row *one = &to->rows[to->n++];
-		*one = (hta_row){ .ts = to_us(ns),
-				  .dur = to_us(at->dur_ns),
+		*one = (hta_row){ .ts = file_us(ns),
+				  .dur = file_us(at->dur_ns),
 				  .row = (uint32_t)i,
 				  .order = at->args,
 				  .partner = WORK_NONE,

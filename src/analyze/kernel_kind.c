@@ -118,6 +118,19 @@ kernel_kind kernel_kind_hta(const char *name)
 											     : KERNEL_COMPUTE;
 }
 
+/* ---- As TraceLens does it ---------------------------------------------------------------------------------------- */
+
+kernel_kind kernel_kind_tracelens(const char *name, bool is_memcpy)
+{
+	static const char *const copies[] = { "MEMORY_COPY_", "__amd_rocclr_copyBuffer", NULL };
+
+	if (is_memcpy || begins_any(name, copies))
+		return KERNEL_MEMORY;
+	return strcasestr(name, "nccl") || strcasestr(name, "rccl") || strcasestr(name, "cross_device_reduce")
+		       ? KERNEL_COMMUNICATION
+		       : KERNEL_COMPUTE;
+}
+
 const char *kernel_kind_name(kernel_kind kind)
 {
 	static const char *const names[KERNEL_KINDS] = { "compute", "communication", "memory", "other" };

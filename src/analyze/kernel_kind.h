@@ -18,6 +18,9 @@ kernel_kind kernel_kind_of(const char *name, site_class class);
 /* As HTA 0.6.1 sees it, mistakes included: every name with "dma" is other, hipMemcpy communicates. */
 kernel_kind kernel_kind_hta(const char *name);
 
+/* As TraceLens sees it: three words communicate, whatever is no copy computes, memset too. */
+kernel_kind kernel_kind_tracelens(const char *name, bool is_memcpy);
+
 const char *kernel_kind_name(kernel_kind kind); /* "compute" */
 
 #endif

@@ -140,6 +140,11 @@ bool is_hta_compat(const sonde_analyze_options *options)
 	return options->compat && strncmp(options->compat, "hta", 3) == 0;
 }
 
+static bool is_tracelens_compat(const sonde_analyze_options *options)
+{
+	return options->compat && strcmp(options->compat, "tracelens") == 0;
+}
+
 sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *options, work_options what,
 		       work *ret_work, sonde_error *err)
 {
@@ -147,7 +152,7 @@ sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *op
 	rows_options o = rows_options_from(options);
 	bool ok;
 
-	*w = (work){ .is_hta = is_hta_compat(options) };
+	*w = (work){ .is_hta = is_hta_compat(options), .is_tracelens = is_tracelens_compat(options) };
 	sonde_status status = rows_load(trace, &o, &w->rows, err);
 	w->is_empty = true;
 	if (status || !w->rows.ix)
@@ -158,6 +163,8 @@ sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *op
 	memset(w->kinds, KERNEL_KINDS, w->rows.n_sites + 1);
 	if (w->is_hta)
 		ok = work_load_hta(w, strcmp(options->compat, "hta-noround") != 0);
+	else if (w->is_tracelens)
+		ok = work_load_tracelens(w);
 	else
 		ok = load_ours(w) && load_annotations(w) && (!what.bandwidth || load_bandwidths(w));
 	for (size_t i = 0; ok && i < w->n_ranks; i++)
@@ -178,6 +185,7 @@ void work_done(work *w)
 	}
 	free(w->ranks);
 	free(w->kinds);
+	free(w->parents);
 	rows_done(&w->rows);
 	*w = (work){ 0 };
 }
@@ -231,12 +239,13 @@ cell work_cell_f64(const work *w, double ticks)
 
 	if (isnan(ns))
 		return cell_unknown();
-	return !w->is_hta || (ns == rint(ns) && fabs(ns) < 9e15) ? cell_ns(llrint(ns)) : cell_number(ns);
+	return !(w->is_hta || w->is_tracelens) || (ns == rint(ns) && fabs(ns) < 9e15) ? cell_ns(llrint(ns))
+										      : cell_number(ns);
 }
 
 cell work_cell(const work *w, int64_t ticks)
 {
-	return w->is_hta ? work_cell_f64(w, (double)ticks) : cell_ns(ticks);
+	return w->is_hta || w->is_tracelens ? work_cell_f64(w, (double)ticks) : cell_ns(ticks);
 }
 
 void work_explain(const work *w, sonde_result *r)
@@ -257,6 +266,47 @@ void work_differs(const work *w, sonde_result *r, const char *how)
 {
 	if (!w->is_hta && !w->is_empty)
 		result_note_add(r, "differs", "from HTA: %s", how);
+}
+
+static const column coverage_columns[] = {
+	{ "table", "table", CELL_STRING, 0, false },	     { "n_rows", "rows", CELL_COUNT, 0, false },
+	{ "n_all_rows", "of", CELL_COUNT, 0, false },	     { "time_ns", "time", CELL_NS, 0, false },
+	{ "all_time_ns", "of", CELL_NS, 0, false },	     { "percent", "%", CELL_PERCENT, 0, false },
+	{ "not_in_it", "not in it", CELL_STRING, 0, false },
+};
+
+static table *coverage_table(sonde_result *r)
+{
+	for (table *t = r->tables; t; t = t->next)
+		if (strcmp(t->key, "coverage") == 0)
+			return t;
+	return result_table(r, "coverage", NULL, coverage_columns,
+			    sizeof coverage_columns / sizeof coverage_columns[0]);
+}
+
+void work_covers(const work *w, sonde_result *r, const char *table_key, const coverage *c, const char *why)
+{
+	char n[NUMBER_TEXT], all[NUMBER_TEXT], time[NUMBER_TEXT], all_time[NUMBER_TEXT];
+	double part = work_ns(w, (double)c->ticks), whole = work_ns(w, (double)c->all_ticks);
+	table *t = coverage_table(r);
+	cell *to = table_row(r, t, 0);
+
+	to[0] = cell_string(table_key);
+	to[1] = cell_count(c->n);
+	to[2] = cell_count(c->n_all);
+	to[3] = work_cell_f64(w, (double)c->ticks);
+	to[4] = work_cell_f64(w, (double)c->all_ticks);
+	to[5] = whole > 0 ? cell_percent(100 * part / whole) : cell_unknown();
+	to[6] = c->n < c->n_all ? cell_string(why) : cell_unknown();
+	if (t)
+		t->n_shown = 0;
+	if (c->n == c->n_all && c->n)
+		result_note_add(r, "covers", "%s: all %s device rows, %s", table_key, format_count(all, c->n_all),
+				format_ns(all_time, llrint(whole)));
+	else if (c->n_all)
+		result_note_add(r, "covers", "%s: %s of %s device rows, %s of %s (%.1f %%); not %s", table_key,
+				format_count(n, c->n), format_count(all, c->n_all), format_ns(time, llrint(part)),
+				format_ns(all_time, llrint(whole)), whole > 0 ? 100 * part / whole : 0, why);
 }
 
 void spans_add(work_spans *s, int64_t start, int64_t end)

@@ -3,12 +3,13 @@
  * overlap, bandwidth, queue, launches, annotations).
  *
  *   work_load()    by our rules (work.c), or with options->compat "hta" or "hta-noround" by those of HTA 0.6.1
- *                  (hta_compat.c): which rows count, how times are rounded, what belongs together
+ *                  (hta_compat.c), with "tracelens" by those of TraceLens (tracelens_compat.c): which rows count, how
+ *                  times are rounded, what belongs together
  *   work.ranks[]   the items of a rank by start, then in the order of the file
  *   work_done()
  *
  * Times are in ticks, so that every sum is one of whole numbers: nanoseconds by our rules, a small fraction of a
- * microsecond by HTA's. work_ns() and work_cell() give nanoseconds.
+ * microsecond by theirs. work_ns() and work_cell() give nanoseconds.
  */
 #ifndef SONDE_ANALYZE_WORK_H
 #define SONDE_ANALYZE_WORK_H
@@ -73,8 +74,10 @@ typedef struct work {
 	double ns_per_tick;
 	int64_t ticks_per_us;
 	bool is_hta;
-	bool is_empty;	/* nothing on a device */
-	uint8_t *kinds; /* kernel_kind of sites, by our rules; KERNEL_KINDS: not looked at yet */
+	bool is_tracelens;
+	bool is_empty;	   /* nothing on a device */
+	uint32_t *parents; /* by row, by TraceLens's rules; NULL: row.parent */
+	uint8_t *kinds;	   /* kernel_kind of sites, by our rules; KERNEL_KINDS: not looked at yet */
 } work;
 
 typedef struct work_options {
@@ -86,15 +89,27 @@ sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *op
 		       work *ret_work, sonde_error *err);
 void work_done(work *w);
 bool work_load_hta(work *w, bool rounds); /* for work_load(); w->rows are there. False when out of memory */
+bool work_load_tracelens(work *w);	  /* the same */
 bool is_hta_compat(const sonde_analyze_options *options);
 
 static inline double work_ns(const work *w, double ticks)
 {
 	return ticks * w->ns_per_tick;
 }
-/* Nanoseconds; a fraction only where HTA has one. */
+/* Nanoseconds; a fraction only where the other tool has one. */
 cell work_cell(const work *w, int64_t ticks);
 cell work_cell_f64(const work *w, double ticks); /* of a mean; NAN: unknown */
+
+/* ---- Times as the file has them, for the rules of other tools: hta_rows.c ------------------------------------------
+ */
+
+/* What the importer added to the times of a rank's file. */
+int64_t file_base_ns(const sonde_index *ix, int32_t rank);
+/* The double that is nearest to the file's number. */
+static inline double file_us(int64_t ns)
+{
+	return (double)((long double)ns / 1000.0L);
+}
 
 /* For `stragglers`, by HTA's rules: hta_stragglers.c */
 sonde_status hta_stragglers(const work *w, sonde_result *r, sonde_error *err);
@@ -115,6 +130,21 @@ void work_hide_empty(const work *w, sonde_result *r); /* tables without rows, fo
 void work_explain(const work *w, sonde_result *r);
 /* One sentence about where our rules are not HTA's. */
 void work_differs(const work *w, sonde_result *r, const char *how);
+
+/* How much of the devices' rows and of their time, durations added up, a table holds. */
+typedef struct coverage {
+	size_t n, n_all;
+	__int128 ticks, all_ticks;
+} coverage;
+static inline void cover(coverage *c, const work_item *item, bool is_in)
+{
+	c->n_all++;
+	c->all_ticks += item->dur;
+	c->n += is_in;
+	c->ticks += is_in ? item->dur : 0;
+}
+/* Says so: a row of the table `coverage`, which people get as a note. `why`: what is not in it; static. */
+void work_covers(const work *w, sonde_result *r, const char *table_key, const coverage *c, const char *why);
 
 /* By our rules, whatever w->is_hta; each name is looked at once. */
 static inline kernel_kind work_kind(const work *w, uint32_t site)

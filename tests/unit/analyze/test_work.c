@@ -1,46 +1,12 @@
 /* The basic analyses on a trace small enough to work them out on paper: see device_trace.h. */
 #include "unit/analyze/device_trace.h"
+#include "unit/analyze/analyze_json.h"
 
 #include "analyze/describe.h"
 #include "analyze/kernel_kind.h"
 #include <math.h>
 #include <sonde/analyze.h>
 #include <stdio.h>
-
-/* The result as JSON; the caller frees. */
-static char *analyze(const sonde_trace *t, const char *name, const sonde_analyze_options *o)
-{
-	sonde_result *r = NULL;
-	sonde_error err = { .message = "" };
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	assert_non_null(out);
-	if (sonde_analyze(t, name, o, &r, &err))
-		fail_msg("%s: %s", name, err.message);
-	assert_int_equal(sonde_result_print(r, SONDE_JSON, NULL, out, &err), SONDE_OK);
-	assert_int_equal(fclose(out), 0);
-	sonde_result_free(r);
-	return text;
-}
-
-/* ' stands for ". */
-static void assert_says(const char *text, const char *part)
-{
-	char wanted[512];
-	size_t n = 0;
-
-	for (; part[n]; n++)
-		wanted[n] = part[n] == '\'' ? '"' : part[n];
-	wanted[n] = 0;
-	if (!strstr(text, wanted))
-		fail_msg("no %s in\n%s", wanted, text);
-}
-
-typedef struct says {
-	const char *analysis, *compat, *part;
-} says;
 
 static const says cases[] = {
 	/* 25..60 and 50..80 and 130..150 and 140..180 of 25..180 */
@@ -84,12 +50,7 @@ static void analyses_say_what_paper_says(void **state)
 	sonde_trace *t = make_device_trace(2);
 
 	(void)state;
-	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		sonde_analyze_options o = { .struct_size = sizeof o, .compat = cases[i].compat };
-		char *text = analyze(t, cases[i].analysis, &o);
-		assert_says(text, cases[i].part);
-		free(text);
-	}
+	assert_all_say(t, cases, sizeof cases / sizeof cases[0]);
 	sonde_trace_free(t);
 }
 

@@ -1,0 +1,115 @@
+/*
+ * What devices did with their time, so that the parts add up: computing, communication and copies that nothing else
+ * hides, and nothing. Once over all device rows, once over those whose launch is in the trace.
+ */
+#include "analyze/work.h"
+
+static const column timeline_columns[] = {
+	{ "rank", "rank", CELL_INTEGER, 0, false },
+	{ "rows", "rows", CELL_STRING, 0, false },
+	{ "n_rows", "count", CELL_COUNT, 0, false },
+	{ "total_ns", "span", CELL_NS, 0, false },
+	{ "busy_ns", "busy", CELL_NS, 0, false },
+	{ "computation_ns", "compute", CELL_NS, 0, false },
+	{ "exposed_communication_ns", "exposed comm", CELL_NS, 0, false },
+	{ "exposed_copy_ns", "exposed copy", CELL_NS, 0, false },
+	{ "idle_ns", "idle", CELL_NS, 0, false },
+	{ "communication_ns", "comm", CELL_NS, 1, false },
+	{ "copy_ns", "copy", CELL_NS, 1, false },
+	{ "busy_percent", "busy %", CELL_PERCENT, 2, false },
+	{ "idle_percent", "idle %", CELL_PERCENT, 3, false },
+};
+
+/* Of a kind, KERNEL_KINDS: of all; items lie by start. */
+static work_spans spans(const work_rank *rank, kernel_kind kind, bool linked)
+{
+	work_spans s = { 0 };
+
+	for (size_t i = 0; i < rank->n; i++) {
+		const work_item *item = &rank->items[i];
+		if ((kind == KERNEL_KINDS || item->kind == kind) && (!linked || item->launch != WORK_NONE))
+			spans_add(&s, item->start, item->start + item->dur);
+	}
+	return s;
+}
+
+static size_t count(const work_rank *rank, bool linked)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rank->n; i++)
+		n += !linked || rank->items[i].launch != WORK_NONE;
+	return n;
+}
+
+static cell share(int64_t part, int64_t whole)
+{
+	return whole > 0 ? cell_percent(100.0 * (double)part / (double)whole) : cell_unknown();
+}
+
+/* What of the copies neither computation nor communication hides: busy is the sum of the three. */
+static bool add_row(const work *w, const work_rank *rank, bool linked, sonde_result *r, table *t)
+{
+	work_spans all = spans(rank, KERNEL_KINDS, linked), compute = spans(rank, KERNEL_COMPUTE, linked);
+	work_spans communication = spans(rank, KERNEL_COMMUNICATION, linked),
+		   copies = spans(rank, KERNEL_MEMORY, linked);
+	bool ok = !all.failed && !compute.failed && !communication.failed && !copies.failed;
+
+	if (ok && all.n) {
+		int64_t total = all.items[all.n - 1].end - all.items[0].start, busy = spans_length(&all);
+		int64_t computes = spans_length(&compute), communicates = spans_length(&communication);
+		int64_t exposed = communicates - spans_overlap(&communication, &compute);
+		cell *c = table_row(r, t, 0);
+		*c++ = cell_integer(rank->rank);
+		*c++ = cell_string(linked ? "linked" : "all");
+		*c++ = cell_count(count(rank, linked));
+		*c++ = work_cell(w, total);
+		*c++ = work_cell(w, busy);
+		*c++ = work_cell(w, computes);
+		*c++ = work_cell(w, exposed);
+		*c++ = work_cell(w, busy - computes - exposed);
+		*c++ = work_cell(w, total - busy);
+		*c++ = work_cell(w, communicates);
+		*c++ = work_cell(w, spans_length(&copies));
+		*c++ = share(busy, total);
+		*c++ = share(total - busy, total);
+	}
+	spans_done(&all);
+	spans_done(&compute);
+	spans_done(&communication);
+	spans_done(&copies);
+	return ok;
+}
+
+static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
+{
+	table *t = result_table(r, "timeline", "Device time", timeline_columns,
+				sizeof timeline_columns / sizeof timeline_columns[0]);
+	coverage linked = { 0 };
+	bool ok = true;
+
+	(void)options;
+	for (size_t i = 0; ok && i < w->n_ranks; i++) {
+		ok = add_row(w, &w->ranks[i], false, r, t) && add_row(w, &w->ranks[i], true, r, t);
+		for (size_t k = 0; k < w->ranks[i].n; k++)
+			cover(&linked, &w->ranks[i].items[k], w->ranks[i].items[k].launch != WORK_NONE);
+	}
+	work_covers(w, r, "timeline, linked", &linked,
+		    "what was launched before the trace began or nobody knows where");
+	return ok ? SONDE_OK : out_of_memory(err);
+}
+
+static const work_analysis timeline_work = { .add = add };
+
+static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
+			sonde_error *err)
+{
+	return work_run(&timeline_work, trace, options, r, err);
+}
+
+const analysis timeline_analysis = {
+	.name = "timeline",
+	.summary = "Device time that adds up: computing, exposed communication and copies, idle",
+	.compat = "tracelens",
+	.run = run,
+};
