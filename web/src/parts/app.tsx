@@ -7,9 +7,7 @@ import { Bar } from './bar';
 import { Failed, Waiting } from './empty';
 import { Help } from './help';
 import { NoSessions } from './sessions';
-
-export const isTyping = (event: KeyboardEvent): boolean =>
-	event.target instanceof HTMLElement && (event.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName));
+import { isTyping } from './typing';
 
 function onKey(event: KeyboardEvent): void {
 	if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)

@@ -1,6 +1,7 @@
 // The views, in the order of their tabs. A new one is a line here.
 import type { ComponentType } from 'preact';
 import { reportView } from '../parts/report';
+import { Timeline } from './timeline';
 import type { Facts } from '../state/types';
 
 export interface View {
@@ -17,6 +18,7 @@ const report = (id: string, title: string, about: string, path = `/${id}`): View
 
 export const VIEWS: View[] = [
 	report('overview', 'Overview', 'One screen about the run', '/report/summary'),
+	{ id: 'timeline', title: 'Timeline', about: 'Every event, on a line of time', component: Timeline, isWide: true },
 	report('kernels', 'Kernels', 'What ran on the device, by name'),
 	report('memory', 'Memory', 'Memory over time, its peak and what it was made of', '/report/memory'),
 	report('bottlenecks', 'Bottlenecks', 'What is worth changing, the costliest first'),
