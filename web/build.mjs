@@ -22,7 +22,7 @@ if (process.argv.includes('--tests')) {
 } else {
 	const outdir = option('--outdir') ?? join(here, 'dist');
 	mkdirSync(outdir, { recursive: true });
-	await build({ ...common, entryPoints: { app: 'src/main.tsx', worker: 'src/timeline/worker.ts' }, outdir, minify: true,
+	await build({ ...common, entryPoints: { app: 'src/main.tsx', worker: 'src/timeline/worker.ts' }, outdir, minify: !process.env.DEV,
 		format: 'iife' });
 	copyFileSync(join(here, 'src/index.html'), join(outdir, 'index.html'));
 }

@@ -35,3 +35,11 @@ test('long names are cut in the middle', () => {
 	assert.equal(format.middle('aten::convolution_backward', 12), 'aten::c…ward');
 	assert.equal(format.middle('short', 12), 'short');
 });
+
+test('names for boxes', async () => {
+	const { shortName } = await import('../src/data/colors');
+	for (const [name, text] of [['torch/nn/modules/module.py(1743): _call_impl', 'module.py(1743): _call_impl'], ['aten::mm', 'aten::mm'],
+		['void at::native::vectorized_elementwise_kernel<4, at::native::Add<float> >(int)', 'at::native::vectorized_elementwise_kernel'],
+		['<built-in method x>', '<built-in method x>'], ['operator (custom)', 'operator (custom)']] as const)
+		assert.equal(shortName(name), text);
+});

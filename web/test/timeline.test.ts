@@ -88,8 +88,8 @@ test('the ruler has round steps and room for its labels', () => {
 
 const tracks: Tracks = {
 	processes: [{ id: 0, name: 'python', rank: 1, sort: 0 }, { id: 1, name: 'python', rank: 0, sort: 0 }],
-	tracks: [{ id: 0, kind: 'thread', name: 'main', rank: 1, process: 0, sort: 0, n_slices: 3 }, { id: 1, kind: 'thread', name: null, tid: 77, rank: 0, process: 1, sort: 2, n_slices: 3 },
-		{ id: 2, kind: 'stream', name: null, tid: 7, rank: 0, process: 1, sort: 1, n_slices: 1 }],
+	tracks: [{ id: 0, kind: 'thread', name: 'main', rank: 1, process: 0, sort: 0, n_slices: 3 }, { id: 1, kind: 'thread', name: null, number: 77, rank: 0, process: 1, sort: 2, n_slices: 3 },
+		{ id: 2, kind: 'stream', name: null, number: 7, rank: 0, process: 1, sort: 1, n_slices: 1 }],
 	lanes: [{ lane: 0, track: 0, group: 0, depth: 0, n_slices: 1, first_slice: 0 }, { lane: 1, track: 0, group: 0, depth: 1, n_slices: 2, first_slice: 1 },
 		{ lane: 2, track: 1, group: 0, depth: 0, n_slices: 3, first_slice: 3 }, { lane: 3, track: 2, group: 0, depth: 0, n_slices: 1, first_slice: 6 }],
 	counters: [{ id: 0, name: 'loss', track: 1, n_values: 3 }],

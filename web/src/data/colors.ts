@@ -26,10 +26,13 @@ const background = (isDark: boolean): number => parse(isDark ? '#14171c' : '#fff
 
 export const hueColor = (hue: number, isDark: boolean): number => parse((isDark ? DARK : LIGHT)[hue & 7]!);
 
-// The box of a name: its class's hue, softened towards the background by 20 to 52 %.
+// What surrounds the work is quieter than the work.
+const QUIET = new Set(['python', 'annotation', 'step', 'phase']);
+
+// The box of a name: its class's hue, softened towards the background, by the name more or less.
 export function siteColor(name: string, kind: string, isDark: boolean): number {
 	const tint = hash(name) / 0xffff;
-	return mix(hueColor(HUE[kind] ?? 7, isDark), background(isDark), (isDark ? 0.5 : 0.48) + 0.32 * tint);
+	return mix(hueColor(HUE[kind] ?? 7, isDark), background(isDark), (QUIET.has(kind) ? 0.2 : 0.5) + (QUIET.has(kind) ? 0.2 : 0.32) * tint);
 }
 
 export function luminance(color: number): number {
@@ -40,8 +43,11 @@ export function luminance(color: number): number {
 // Black or white, whichever reads better.
 export const textOn = (color: number): string => luminance(color) > 0.179 ? '#0b0d10' : '#ffffff';
 
-// A name short enough for a box: without return type, template arguments and parameters of a C++ kernel.
+// A name short enough for a box: a Python function without its folders, a C++ kernel without return type, template
+// arguments and parameters.
 export function shortName(name: string): string {
+	if (/\.py\(\d+\): /.test(name))
+		return name.replace(/^.*\/(?=[^/]*\.py\()/, '');
 	const text = name.startsWith('void ') ? name.slice(5) : name;
 	const at = text.search(/[<(]/);
 	return at > 3 && (text.includes('::') || name !== text) ? text.slice(0, at) : text;

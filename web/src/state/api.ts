@@ -38,16 +38,16 @@ async function errorOf(response: Response): Promise<{ error: ApiError; progress:
 }
 
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-	nRunning.value++;
+	nRunning.value = nRunning.peek() + 1;
 	try {
 		for (;;) {
 			const response = await fetch(BASE + path, { credentials: 'same-origin', ...init });
-			if (response.ok) {
+			if (response.ok && response.status !== 202) {
 				opening.value = null;
 				return response;
 			}
 			const { error, progress } = await errorOf(response);
-			if (error.code !== 'opening') {
+			if (response.status !== 202 && error.code !== 'opening') {
 				opening.value = null;
 				throw error;
 			}
@@ -55,7 +55,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 			await wait(250, init.signal);
 		}
 	} finally {
-		nRunning.value--;
+		nRunning.value = nRunning.peek() - 1;
 	}
 }
 

@@ -31,12 +31,12 @@ export interface Facts {
 }
 
 export type TrackKind = 'thread' | 'stream' | 'async' | 'process';
-export interface Process { id: number; pid?: number | string | null; name: string | null; rank: number | null; sort?: number; device?: number | null }
+export interface Process { id: number; pid?: number | string | null; name: string | null; labels?: string | null; rank: number | null; sort?: number; device?: number | null }
 export interface Track {
 	id: number;
 	kind: TrackKind;
 	name: string | null;
-	tid?: number | string | null;
+	number?: number | string | null; // thread id, stream number
 	rank: number | null;
 	process: number;
 	sort: number;

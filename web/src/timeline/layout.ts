@@ -35,14 +35,15 @@ export const trackKey = (track: Track): string => `t${track.id}`;
 export const counterKey = (counter: Counter): string => `c${counter.id}`;
 
 export function processLabel(process: Process): string {
-	const name = process.name || (process.pid !== null && process.pid !== undefined ? `process ${process.pid}` : 'process');
+	const plain = process.name || (typeof process.pid === 'number' ? `process ${process.pid}` : process.pid || 'process');
+	const name = process.labels ? `${plain} · ${process.labels}` : plain;
 	return process.rank !== null && process.rank !== undefined && process.rank >= 0 && !/rank/i.test(name) ? `rank ${process.rank} · ${name}` : name;
 }
 
 export function trackLabel(track: Track): string {
-	if (track.name)
-		return track.name;
-	const id = track.tid ?? track.id;
+	if (track.name?.trim())
+		return track.name.trim();
+	const id = track.number ?? track.id;
 	return track.kind === 'stream' ? `stream ${id}` : track.kind === 'async' ? 'async' : track.kind === 'process' ? 'process' : `thread ${id}`;
 }
 
@@ -79,7 +80,7 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 			if (shown.length)
 				inside.push(make({ kind: 'track', key: trackKey(track), label, process: process.id, rank, track, lanes: shown,
 					height: shown.length * HEIGHT.lane + HEIGHT.gap, nHidden: lanes.length - shown.length,
-					detail: track.tid !== null && track.tid !== undefined && !label.includes(String(track.tid)) ? String(track.tid) : '' }));
+					detail: track.number !== null && track.number !== undefined && !label.includes(String(track.number)) ? String(track.number) : '' }));
 			for (const counter of countersOf.get(track.id) ?? [])
 				inside.push(make({ kind: 'counter', key: counterKey(counter), label: counter.name, process: process.id, rank, counter, height: HEIGHT.counter }));
 		}

@@ -3,7 +3,7 @@ import { effect } from '@preact/signals';
 import { HUE, hueColor, parse, siteColor } from '../data/colors';
 import { facts, isDark, param, say, sessionPath } from '../state/app';
 import { sentence, ApiError } from '../state/api';
-import type { SliceRef } from '../state/types';
+import type { Lane, SliceRef } from '../state/types';
 import { HEIGHT, laneTop, rowAt, type Row } from './layout';
 import { Loader } from './loader';
 import { arrow, begin, drawCaliper, drawMinimap, drawNotes, drawRange, drawRuler, drawSteps, flowColor, FONT, look, outline, RULER, STEPS, type Box } from './overlay';
@@ -195,9 +195,13 @@ export class Scene {
 		this.drawTop();
 	}
 
-	// Outermost lanes, for the minimap.
+	// For the minimap: of each track the lane that has most to show.
 	private outer(): number[] {
-		return (this.store.tracks.peek()?.lanes ?? []).filter(lane => lane.depth === 0 && lane.group === 0).map(lane => lane.lane);
+		const best = new Map<number, Lane>();
+		for (const lane of this.store.tracks.peek()?.lanes ?? [])
+			if (lane.n_slices > (best.get(lane.track)?.n_slices ?? 0))
+				best.set(lane.track, lane);
+		return [...best.values()].map(lane => lane.lane);
 	}
 
 	private drawTop(): void {

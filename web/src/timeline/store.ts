@@ -135,7 +135,7 @@ export class Store {
 		const path = `${sessionPath.peek()}/slices/${id}`;
 		let known = this.details.get(path);
 		if (!known) {
-			known = get<Slice>(path);
+			known = get<Slice>(path).then(slice => ({ ...slice, flows: slice.flows ?? [], parents: slice.parents ?? [] }));
 			known.catch(() => this.details.delete(path));
 			this.details.set(path, known);
 			if (this.details.size > 500)

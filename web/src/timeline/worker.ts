@@ -17,12 +17,29 @@ let image: ImageData | null = null;
 let names: string[] = [];
 let shown: string[] = [];
 let widths = new Map<number, number>(); // of whole labels, by site
+const parts = new Map<string, number>(); // of cut labels
 let colors: Colors | null = null;
 let font = '';
 let ratio = 1;
 let data: Data = { chunks: [], overlap: [], counters: [] };
 let frame: Frame | null = null;
 let isPlanned = false;
+
+// So many characters at most, and as many as fit.
+function cut(text: string, most: number, width: number): string {
+	for (let n = most; n >= 3; n--) {
+		const part = text.slice(0, n) + '…';
+		let length = parts.get(part);
+		if (length === undefined) {
+			if (parts.size > 20000)
+				parts.clear();
+			parts.set(part, length = context!.measureText(part).width);
+		}
+		if (length <= width)
+			return part;
+	}
+	return '';
+}
 
 function label(site: number, n: number, width: number): string {
 	const text = (shown[site] ??= shortName(names[site] ?? '')) + (n > 1 ? ` ×${n >= 0xffffff ? 'many' : n}` : '');
@@ -34,8 +51,7 @@ function label(site: number, n: number, width: number): string {
 	}
 	if (full <= width)
 		return text;
-	const fits = Math.floor(width / (full / text.length)) - 1;
-	return fits >= 3 ? text.slice(0, fits) + '…' : '';
+	return cut(text, Math.min(text.length - 1, Math.floor(width / (full / text.length))), width);
 }
 
 function labels(rows: PaintRow[], sorted: Chunk[], top: number, bottom: number): void {
@@ -102,6 +118,7 @@ onmessage = ({ data: message }: MessageEvent<Message>): void => {
 	case 'colors':
 		({ colors, font, ratio } = message);
 		widths = new Map();
+		parts.clear();
 		break;
 	case 'data':
 		data = message;
