@@ -171,7 +171,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	if (ok) {
 		put_list(&s, options, r);
 		put_bins(&s, r);
-		work_covers(w, r, "short_kernels", &s.covered, "copies and kernels that take longer");
+		work_covers(w, r, "short_kernels", &s.covered, "copies, or kernels that take longer");
 	}
 	intern_done(&s.keys);
 	VEC_DONE(&s.sums);

@@ -94,8 +94,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		for (size_t k = 0; k < w->ranks[i].n; k++)
 			cover(&linked, &w->ranks[i].items[k], w->ranks[i].items[k].launch != WORK_NONE);
 	}
-	work_covers(w, r, "timeline, linked", &linked,
-		    "what was launched before the trace began or nobody knows where");
+	work_covers(w, r, "timeline, linked", &linked, "launched before the trace began, or nobody knows where");
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 

@@ -304,7 +304,7 @@ void work_covers(const work *w, sonde_result *r, const char *table_key, const co
 		result_note_add(r, "covers", "%s: all %s device rows, %s", table_key, format_count(all, c->n_all),
 				format_ns(all_time, llrint(whole)));
 	else if (c->n_all)
-		result_note_add(r, "covers", "%s: %s of %s device rows, %s of %s (%.1f %%); not %s", table_key,
+		result_note_add(r, "covers", "%s: %s of %s device rows, %s of %s (%.1f %%); the rest: %s", table_key,
 				format_count(n, c->n), format_count(all, c->n_all), format_ns(time, llrint(part)),
 				format_ns(all_time, llrint(whole)), whole > 0 ? 100 * part / whole : 0, why);
 }

@@ -143,7 +143,7 @@ static inline void cover(coverage *c, const work_item *item, bool is_in)
 	c->n += is_in;
 	c->ticks += is_in ? item->dur : 0;
 }
-/* Says so: a row of the table `coverage`, which people get as a note. `why`: what is not in it; static. */
+/* Says so: a row of the table `coverage`, which people get as a note. `why`: what the rest is; static. */
 void work_covers(const work *w, sonde_result *r, const char *table_key, const coverage *c, const char *why);
 
 /* By our rules, whatever w->is_hta; each name is looked at once. */

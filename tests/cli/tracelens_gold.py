@@ -161,6 +161,24 @@ def check_short(gold, rank, o, c):
             c.put("short_kernels", ("bin", i), n, bins[i]["count"])
 
 
+def check_modules(view, rows, c):
+    """Ours are sums over the calls of a path, on another clock: where their file, which is cut, has as many."""
+    def by_path(rows):
+        found, path = collections.defaultdict(list), []
+        for depth, name, *values in rows:
+            path = path[:depth] + [name]
+            found[tuple(path)].append(values)
+        return found
+    ours = by_path((row["depth"], "nn.Module: " + row["module"], row) for row in rows)
+    for path, calls in by_path(view["rows"]).items():
+        row = ours[path][0][0] if path in ours else None
+        if row and row["count"] != len(calls) or any(busy is None for _, busy, _ in calls):
+            continue
+        c.put("modules", (path, "rows"), sum(n for n, _, _ in calls), row and row["n_device_rows"])
+        d = deviation(sum(busy for _, busy, _ in calls), us(row, "device_ns"))
+        c.put("modules", (path, "busy", d), 0, d if d > 1e-3 else 0)
+
+
 def compare(sonde, data, name):
     gold = json.load(open(os.path.join(data, "gold-tracelens", name + ".tl.json")))
     files = [os.path.join(data, "traces", name, f) for f in gold["files"]]
@@ -169,7 +187,14 @@ def compare(sonde, data, name):
     ops = run(sonde, "ops", files, "--compat", "tracelens")
     short = run(sonde, "short_kernels", files, "--compat", "tracelens")
     short["ranks"] = files
+    modules = run(sonde, "module_tree", files, "--warmup", "none")["module_tree"]
+    recompute = run(sonde, "recompute", files, "--compat", "tracelens")["recompute"]
+    if gold.get("nn_module_view"):
+        check_modules(gold["nn_module_view"], modules, c)
     for rank, part in gold["ranks"].items():
+        if "recompute_events" in part:
+            rows = of_rank(recompute, int(rank))
+            c.put("recompute", rank, part["recompute_events"], sum(r["n_rows"] + r["n_host_rows"] for r in rows))
         check_short(part, int(rank), short, c)
         check_ops(part, int(rank), ops, c)
         check_timeline(part, rank, of_rank(timeline, int(rank)), c)

@@ -98,7 +98,7 @@ static void names_tell_categories(void **state)
 
 static void nothing_on_a_device_is_one_sentence(void **state)
 {
-	static const char *const names[] = { "timeline", "ops", "short_kernels" };
+	static const char *const names[] = { "timeline", "ops", "short_kernels", "recompute" };
 	static const char *const compats[] = { NULL, "tracelens" };
 	builder *b = builder_with_threads(1);
 
