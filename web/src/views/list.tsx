@@ -1,8 +1,14 @@
 // The views, in the order of their tabs. A new one is a line here.
 import type { ComponentType } from 'preact';
 import { reportView } from '../parts/report';
-import { Timeline } from './timeline';
 import type { Facts } from '../state/types';
+import { Compare } from './compare';
+import { Flame } from './flame';
+import { Memory } from './memory';
+import { Overview } from './overview';
+import { Distributed, Kernels, Layers } from './pages';
+import { Sql } from './sql';
+import { Timeline } from './timeline';
 
 export interface View {
 	id: string;
@@ -14,17 +20,22 @@ export interface View {
 	isEmpty?: (facts: Facts) => boolean; // it has nothing to show, as far as is known
 }
 
-const report = (id: string, title: string, about: string, path = `/${id}`): View => ({ id, title, about, component: reportView(title, path, about) });
+const report = (id: string, title: string, about: string): View => ({ id, title, about, component: reportView(title, `/${id}`, about) });
 
-export const VIEWS: View[] = [
-	report('overview', 'Overview', 'One screen about the run', '/report/summary'),
+const LIST: View[] = [
+	{ id: 'overview', title: 'Overview', about: 'One screen about the run', component: Overview },
 	{ id: 'timeline', title: 'Timeline', about: 'Every event, on a line of time', component: Timeline, isWide: true },
-	report('kernels', 'Kernels', 'What ran on the device, by name'),
-	report('memory', 'Memory', 'Memory over time, its peak and what it was made of', '/report/memory'),
+	{ id: 'flame', title: 'Flame', about: 'Where the time goes, stack by stack', component: Flame },
+	{ id: 'kernels', title: 'Kernels', about: 'Kernels, operators, launches', component: Kernels, isEmpty: facts => facts.has_device === false },
+	{ id: 'memory', title: 'Memory', about: 'Memory over time, its peak and what it was made of', component: Memory, isEmpty: facts => facts.has_memory === false },
 	report('bottlenecks', 'Bottlenecks', 'What is worth changing, the costliest first'),
-	report('hta', 'HTA', 'The analyses of Holistic Trace Analysis'),
-	report('layers', 'Layers', 'Time of each layer of the model'),
-	report('distributed', 'Distributed', 'The ranks beside each other'),
+	{ ...report('hta', 'HTA', 'Device time, idle causes, overlap, bandwidth, queues: as Holistic Trace Analysis has them'), isEmpty: facts => facts.has_device === false },
+	{ id: 'compare', title: 'Compare', about: 'This run beside others', component: Compare },
+	{ id: 'layers', title: 'Layers', about: 'Time of each layer of the model', component: Layers },
+	{ id: 'distributed', title: 'Distributed', about: 'The ranks beside each other', component: Distributed, isEmpty: facts => (facts.n_ranks ?? 0) < 2 },
 	report('gpu', 'GPU', 'Utilisation, memory, temperature and power'),
 	report('compile', 'Compile', 'What torch.compile did'),
-].map((view, i) => i < 9 ? { ...view, key: String(i + 1) } : view);
+	{ id: 'sql', title: 'SQL', about: 'Anything else', component: Sql },
+];
+
+export const VIEWS: View[] = LIST.map((view, i) => i < 9 ? { ...view, key: String(i + 1) } : view);

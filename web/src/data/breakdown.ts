@@ -1,0 +1,52 @@
+// Where the device's time goes, rank by rank, from the analysis "temporal": parts that add up to the span.
+import type { Cell, Result, Table } from './result';
+
+export interface Part { name: string; hue: number; ns: number }
+export interface Breakdown { rank: number | null; span: number; parts: Part[] }
+
+export function column(table: Table, key: string): number {
+	return table.columns.findIndex(one => one.key === key);
+}
+export const find = (result: Result | null, key: string): Table | null => result?.tables.find(table => table.key === key) ?? null;
+const numberOf = (cell: Cell | undefined): number => typeof cell === 'number' ? cell : 0;
+
+export function breakdownOf(table: Table): Breakdown[] {
+	const at = (key: string): number => column(table, key);
+	return table.rows.map(row => {
+		const get = (key: string): number => numberOf(row[at(key)]);
+		const span = get('span_ns'), compute = get('compute_ns'), exposed = get('exposed_communication_ns'), idle = get('idle_ns');
+		const rest = Math.max(0, get('non_compute_ns') - exposed);
+		const parts = [{ name: 'compute', hue: 2, ns: compute }, { name: 'communication not hidden', hue: 1, ns: exposed }, { name: 'copies', hue: 4, ns: rest }, { name: 'idle', hue: 7, ns: idle }];
+		return { rank: at('rank') >= 0 && typeof row[at('rank')] === 'number' ? row[at('rank')] as number : null, span, parts };
+	}).filter(one => one.span > 0);
+}
+
+// All ranks together.
+export function total(list: Breakdown[]): Breakdown | null {
+	if (!list.length)
+		return null;
+	const parts = list[0]!.parts.map((part, i) => ({ ...part, ns: list.reduce((sum, one) => sum + one.parts[i]!.ns, 0) }));
+	return { rank: null, span: list.reduce((sum, one) => sum + one.span, 0), parts };
+}
+
+export interface StepTime { step: number; ns: number; nRanks: number }
+
+// One time for each step: the longest of its ranks, because the others wait for it.
+export function stepTimes(table: Table): StepTime[] {
+	const step = column(table, 'step'), dur = column(table, 'dur_ns'), times = new Map<number, StepTime>();
+	for (const row of table.rows) {
+		const number = row[step], ns = row[dur];
+		if (typeof number !== 'number' || typeof ns !== 'number')
+			continue;
+		const known = times.get(number);
+		times.set(number, { step: number, ns: Math.max(ns, known?.ns ?? 0), nRanks: (known?.nRanks ?? 0) + 1 });
+	}
+	return [...times.values()].sort((a, b) => a.step - b.step);
+}
+
+export function median(values: number[]): number | null {
+	if (!values.length)
+		return null;
+	const sorted = [...values].sort((a, b) => a - b), mid = sorted.length >> 1;
+	return sorted.length % 2 ? sorted[mid]! : (sorted[mid - 1]! + sorted[mid]!) / 2;
+}

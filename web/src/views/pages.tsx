@@ -1,0 +1,73 @@
+// Views that are several analyses one beside the other.
+import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import * as format from '../data/format';
+import { breakdownOf, column, find } from '../data/breakdown';
+import type { Table } from '../data/result';
+import { go, param } from '../state/app';
+import { Empty, Failed, Waiting } from '../parts/empty';
+import { ResultView, useReport } from '../parts/report';
+import { Bars, Legend, Stack, type Bar } from '../parts/stack';
+
+interface Part { id: string; title: string; path: string; about: string }
+
+function Choice({ parts, now }: { parts: Part[]; now: Part }) {
+	return parts.length < 2 ? null : <div class="group sub-tabs" role="group" aria-label="Part">{parts.map(part => <button key={part.id} aria-pressed={part === now} title={part.about} onClick={() => go({ part: part === parts[0] ? '' : part.id }, true)}>{part.title}</button>)}</div>;
+}
+
+// One analysis at a time, with something drawn above its tables.
+export function parts(list: Part[], above?: (tables: Table[], part: Part) => ComponentChildren) {
+	return function Parts() {
+		const now = list.find(part => part.id === param('part')) ?? list[0]!;
+		const { data, error, result, path, isLoading } = useReport(now.path);
+		const isStale = isLoading && path !== null && !path.includes(now.path);
+
+		return <>
+			<Choice parts={list} now={now} />
+			{error ? <Failed title={now.title} text={error} /> : data?.available === false ? <Empty title={now.title} text={data.reason ?? now.about} command={data.command ?? null} />
+				: !result || isStale ? <Waiting text={null} /> : <>{above?.(result.tables, now)}<ResultView result={result} title={now.about} /></>}
+		</>;
+	};
+}
+
+// Bars with an error where a table has a mean and its spread.
+export function errorBars(tables: Table[]): ComponentChildren {
+	const table = tables.find(one => column(one, 'std_ns') >= 0 && (column(one, 'avg_ns') >= 0 || column(one, 'mean_ns') >= 0)) ?? tables.find(one => column(one, 'name') >= 0 && (column(one, 'avg_ns') >= 0 || column(one, 'mean_ns') >= 0));
+	if (!table)
+		return null;
+	const mean = Math.max(column(table, 'avg_ns'), column(table, 'mean_ns')), std = column(table, 'std_ns'), name = Math.max(0, column(table, 'name'));
+	const bars: Bar[] = table.rows.filter(row => typeof row[mean] === 'number').map(row => {
+		const value = row[mean] as number, spread = std >= 0 && typeof row[std] === 'number' ? row[std] as number : null;
+		return { name: String(row[name] ?? '-'), value, low: spread === null ? null : Math.max(0, value - spread), high: spread === null ? null : value + spread, text: format.ns(value) + (spread === null ? '' : ` ± ${format.ns(spread)}`), hue: 0 };
+	}).sort((a, b) => b.value - a.value).slice(0, 20);
+	return bars.length ? <section class="block"><h2>Mean time of a call{std >= 0 ? ', with its standard deviation' : ''}</h2><Bars bars={bars} label="Mean time by name; the table below has the numbers" /></section> : null;
+}
+
+function Ranks() {
+	const { result } = useReport('/report/temporal');
+	const list = useMemo(() => {
+		const table = find(result, 'temporal');
+		return table ? breakdownOf(table) : [];
+	}, [result]);
+
+	return list.length < 2 ? null : <section class="block">
+		<h2>The ranks' time</h2>
+		{list.map(one => <div key={one.rank} class="rank-row"><span>rank {one.rank}</span><Stack parts={one.parts} span={one.span} label={`rank ${one.rank}`} /><span class="num">{format.ns(one.span)}</span></div>)}
+		<Legend parts={list[0]!.parts.map((part, i) => ({ ...part, ns: list.reduce((sum, one) => sum + one.parts[i]!.ns, 0) }))} span={list.reduce((sum, one) => sum + one.span, 0)} />
+	</section>;
+}
+
+export const Kernels = parts([
+	{ id: 'kernels', title: 'kernels', path: '/kernels', about: 'What ran on the device, by name' },
+	{ id: 'operators', title: 'operators and all names', path: '/report/report', about: 'Where the time went, by name' },
+	{ id: 'launches', title: 'launches', path: '/report/launches', about: 'How long launching took and how long work waited' },
+	{ id: 'annotations', title: 'annotations', path: '/report/annotations', about: "The program's own names for its parts" },
+]);
+
+export const Layers = parts([{ id: 'layers', title: 'layers', path: '/layers', about: 'Time of each layer of the model' }], errorBars);
+
+export const Distributed = parts([
+	{ id: 'distributed', title: 'ranks', path: '/distributed', about: 'The ranks beside each other' },
+	{ id: 'stragglers', title: 'stragglers', path: '/report/stragglers', about: 'Which rank the others wait for' },
+	{ id: 'overlap', title: 'overlap', path: '/report/overlap', about: 'How much communication hides behind computation' },
+], (_, part) => part.id === 'distributed' ? <Ranks /> : null);
