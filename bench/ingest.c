@@ -18,12 +18,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
-#include "common/kineto.h"
 #include "common/measure.h"
+#include "common/process.h"
 #include "common/results.h"
 #include "import/importer.h"
 #include "store/builder.h"
@@ -99,12 +97,6 @@ static int import_main(int argc, char **argv)
 
 /* ---- Cases ------------------------------------------------------------------------------------------------------- */
 
-typedef struct trace_file {
-	char path[1200];
-	double bytes;
-	double n_events;
-} trace_file;
-
 /* What is run, and what came of it. */
 typedef struct ingest_case {
 	const char *argv[8];
@@ -117,42 +109,15 @@ typedef struct ingest_case {
 	double n_events, image_bytes, args_bytes, string_bytes; /* 0 of a peer */
 } ingest_case;
 
-static double seconds_of(struct timeval t)
-{
-	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
-}
-
 static bool run_once(ingest_case *c)
 {
-	int ends[2], status = -1;
-	struct rusage used;
-	char said[256] = "";
+	process_run run;
 
-	if (pipe(ends))
+	if (!process_measure(c->argv, &run))
 		return false;
-	int64_t start = now_ns();
-	pid_t child = fork();
-	if (child == 0) {
-		dup2(ends[1], STDOUT_FILENO);
-		close(ends[0]);
-		execvp(c->argv[0], (char **)(uintptr_t)c->argv);
-		perror(c->argv[0]);
-		_exit(127);
-	}
-	close(ends[1]);
-	for (size_t n = 0; n + 1 < sizeof said;) {
-		ssize_t some = read(ends[0], said + n, sizeof said - 1 - n);
-		if (some <= 0)
-			break;
-		n += (size_t)some;
-	}
-	close(ends[0]);
-	if (child < 0 || wait4(child, &status, 0, &used) != child || status != 0)
-		return false;
-	double clock = (double)(now_ns() - start) / 1e9, cpu = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
-	c->seconds[c->n_rounds++] = c->by_clock ? clock : cpu;
-	c->peak_mib = fmax(c->peak_mib, (double)used.ru_maxrss / 1024);
-	sscanf(said, "%lf %lf %lf %lf", &c->n_events, &c->image_bytes, &c->args_bytes, &c->string_bytes);
+	c->seconds[c->n_rounds++] = c->by_clock ? run.clock_s : run.cpu_s;
+	c->peak_mib = fmax(c->peak_mib, run.peak_mib);
+	sscanf(run.said, "%lf %lf %lf %lf", &c->n_events, &c->image_bytes, &c->args_bytes, &c->string_bytes);
 	return true;
 }
 
@@ -177,45 +142,7 @@ static double speed(ingest_case *c)
 	return c->file->bytes / best_s(c) / 1e6;
 }
 
-/* ---- Traces ------------------------------------------------------------------------------------------------------ */
-
-static bool run_command(const char *const *argv)
-{
-	int status = -1;
-	pid_t child = fork();
-
-	if (child == 0) {
-		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		execvp(argv[0], (char **)(uintptr_t)argv);
-		_exit(127);
-	}
-	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
-}
-
-static bool make_trace(const char *dir, const char *generator, size_t n_events, trace_file *f)
-{
-	char count[32], folder[1100], made[1200];
-	struct stat st;
-	bool ok;
-
-	snprintf(folder, sizeof folder, "%s/%zu", dir, n_events);
-	snprintf(f->path, sizeof f->path, "%s/%zu.json", dir, n_events);
-	snprintf(count, sizeof count, "%zu", n_events);
-	if (generator) {
-		const char *const argv[] = { "python3", generator, "--events", count, "--out", folder, NULL };
-		snprintf(made, sizeof made, "%s/rank0.json", folder);
-		ok = run_command(argv) && rename(made, f->path) == 0;
-		rmdir(folder);
-	} else {
-		ok = kineto_write(f->path, n_events);
-	}
-	if (!ok || stat(f->path, &st))
-		return false;
-	f->bytes = (double)st.st_size;
-	return true;
-}
+/* ---- Figures ----------------------------------------------------------------------------------------------------- */
 
 static bool gzip_trace(const trace_file *from, trace_file *to)
 {
@@ -223,10 +150,8 @@ static bool gzip_trace(const trace_file *from, trace_file *to)
 
 	*to = *from;
 	snprintf(to->path, sizeof to->path, "%.1190s.gz", from->path);
-	return run_command(argv);
+	return process_do(argv);
 }
-
-/* ---- Figures ----------------------------------------------------------------------------------------------------- */
 
 static void add(results *r, const char *name, const char *unit, double best, goal_kind kind, double goal)
 {
@@ -281,7 +206,7 @@ static bool add_long(results *r, const char *self, const char *dir, const char *
 		{ .argv = { self, "--import", file.path, "2", "vector" }, .file = &file, .by_clock = true }
 	};
 
-	if (!make_trace(dir, generator, LONG, &file) || !run_all(cases, 2, 1))
+	if (!trace_make(dir, generator, LONG, &file) || !run_all(cases, 2, 1))
 		return false;
 	unlink(file.path);
 	add(r, "size of 10 M events", "MB", file.bytes / 1e6, NO_GOAL, 0);
@@ -301,7 +226,7 @@ static bool measure(results *r, const char *self, const char *dir, const char *g
 	trace_file small, large, packed;
 	char image[1100];
 
-	if (!make_trace(dir, generator, SMALL, &small) || !make_trace(dir, generator, LARGE, &large) ||
+	if (!trace_make(dir, generator, SMALL, &small) || !trace_make(dir, generator, LARGE, &large) ||
 	    !gzip_trace(&large, &packed))
 		return false;
 	snprintf(image, sizeof image, "%s/image.sonde", dir);
@@ -353,15 +278,6 @@ static bool measure(results *r, const char *self, const char *dir, const char *g
 	return true;
 }
 
-/* Beside this program; NULL: it is not there. */
-static const char *beside(const char *self, const char *name, char *out, size_t size)
-{
-	const char *slash = strrchr(self, '/');
-
-	snprintf(out, size, "%.*s%s", slash ? (int)(slash + 1 - self) : 0, self, name);
-	return access(out, X_OK) == 0 ? out : NULL;
-}
-
 int main(int argc, char **argv)
 {
 	results r = { .program = "importing a Chrome trace", .floor_ns = NAN };
@@ -395,8 +311,8 @@ int main(int argc, char **argv)
 	measure_begin();
 	snprintf(dir, sizeof dir, "%.1000s.traces", output);
 	mkdir(dir, 0700);
-	r.broken = !measure(&r, self, dir, generator, beside(self, "bench_peer_simdjson", peer, sizeof peer), n_rounds,
-			    is_long);
+	r.broken = !measure(&r, self, dir, generator, process_beside(self, "bench_peer_simdjson", peer, sizeof peer),
+			    n_rounds, is_long);
 	rmdir(dir);
 	return results_finish(&r) ? 0 : 1;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All benchmarks, one after the other; prints Markdown. `make bench` builds and then runs this.
 #
-#   bench/run.sh [--long]     --long: also 200 M scopes in one go, 10 M events imported, 100 M slices looked at
+#   bench/run.sh [--long]     --long: also 200 M scopes in one go, 10 M events imported and analysed, 100 M slices looked at
 #
 # BUILD is where the programs are (build/release). The figures are in build/bench/ afterwards: *.json, of peers *.tsv.
 set -uo pipefail
@@ -54,6 +54,9 @@ run reader bench_reader --sonde "$build/sonde"
 generator=()
 [ ! -e ../shared/tools/gen_trace.py ] || generator=(--generator ../shared/tools/gen_trace.py)
 run ingest bench_ingest "${generator[@]}" "${long[@]}"
+hta=()
+! python=$(bench/peers/hta.sh "$kept/hta-venv") || hta=(--hta "$python,bench/peers/hta_reports.py")
+run analyze bench_analyze --sonde "$build/sonde" "${generator[@]}" "${hta[@]}" "${long[@]}"
 run index bench_index "${long[@]}"
 
 figures "$kept/record.json" "$kept/sustained.json" > "$kept/sonde.tsv"
@@ -81,6 +84,7 @@ section() { # section <name> <title>
 section sustained "For a while"
 section reader "Reading"
 section ingest "Importing"
+section analyze "Analysing"
 section index "Looking at an index"
 missed=$(cat "$kept"/*.json | grep -c '"pass": false')
 say "goals missed: $missed; $SECONDS s"

@@ -1,4 +1,4 @@
-/* See describe.h. Numbers are sorted by their bits, BITS at a time from the low end. */
+/* See describe.h. Numbers are sorted by their bits from the low end: bytes of whole numbers, else BITS of doubles. */
 #include "analyze/describe.h"
 
 #include <math.h>
@@ -53,16 +53,12 @@ static uint64_t *sort_digit(const uint64_t *a, uint64_t *b, size_t n, unsigned s
 	return b;
 }
 
-/* Digits that are the same in all keys are skipped: of whole numbers that is most of them. */
-bool sort_numbers(double *values, size_t n)
+/* Digits that are the same in all keys are skipped. */
+static bool sort_wide(double *values, size_t n)
 {
 	uint64_t differs = 0;
-
-	if (n <= FEW) {
-		insert_sort(values, n);
-		return true;
-	}
 	uint64_t *keys = malloc(2 * n * sizeof *keys), *other = keys ? keys + n : NULL, *now = keys;
+
 	if (!keys)
 		return false;
 	for (size_t i = 0; i < n; i++) {
@@ -80,6 +76,72 @@ bool sort_numbers(double *values, size_t n)
 		values[i] = value_of(now[i]);
 	free(keys);
 	return true;
+}
+
+/* ---- Whole numbers that lie close together ----------------------------------------------------------------------- */
+
+enum { BYTES = 4, BYTE_VALUES = 256 };
+
+/* Whether all are whole numbers in [*ret_min, *ret_min + 2^32). */
+static bool are_narrow(const double *values, size_t n, double *ret_min, double *ret_max)
+{
+	double min = values[0], max = values[0];
+	bool are_whole = true;
+
+	for (size_t i = 0; i < n; i++) {
+		min = values[i] < min ? values[i] : min;
+		max = values[i] > max ? values[i] : max;
+	}
+	if (!(min > -0x1p52 && max < 0x1p52 && max - min < 0x1p32))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		are_whole &= values[i] == (double)(int64_t)values[i];
+	*ret_min = min;
+	*ret_max = max;
+	return are_whole;
+}
+
+/* By bytes: 256 places to write to stay in the first cache, and all counts take one pass. */
+static bool sort_narrow(double *values, size_t n, double min, double max)
+{
+	uint32_t *keys = malloc(2 * n * sizeof *keys), *other = keys ? keys + n : NULL, range = (uint32_t)(max - min);
+	unsigned n_bytes = range ? 4 - (unsigned)__builtin_clz(range) / 8 : 0;
+	size_t counts[BYTES][BYTE_VALUES] = { 0 };
+
+	for (size_t i = 0; keys && i < n; i++) {
+		uint32_t key = keys[i] = (uint32_t)(values[i] - min);
+		for (unsigned byte = 0; byte < n_bytes; byte++)
+			counts[byte][key >> 8 * byte & 0xff]++;
+	}
+	uint32_t *now = keys;
+	for (unsigned byte = 0; now && byte < n_bytes; byte++) {
+		size_t at = 0;
+		for (size_t i = 0; i < BYTE_VALUES; i++) {
+			size_t here = counts[byte][i];
+			counts[byte][i] = at;
+			at += here;
+		}
+		for (size_t i = 0; i < n; i++)
+			other[counts[byte][now[i] >> 8 * byte & 0xff]++] = now[i];
+		uint32_t *from = now;
+		now = other;
+		other = from;
+	}
+	for (size_t i = 0; now && i < n; i++)
+		values[i] = min + (double)now[i];
+	free(keys);
+	return keys != NULL;
+}
+
+bool sort_numbers(double *values, size_t n)
+{
+	double min, max;
+
+	if (n <= FEW) {
+		insert_sort(values, n);
+		return true;
+	}
+	return are_narrow(values, n, &min, &max) ? sort_narrow(values, n, min, max) : sort_wide(values, n);
 }
 
 double quantile(const double *sorted, size_t n, double share)

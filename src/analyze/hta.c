@@ -21,13 +21,11 @@ static void add_headline(const work *w, const sonde_trace *trace, sonde_result *
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->n_ranks; i++) {
-		work_spans all = spans_of(&w->ranks[i], KERNEL_KINDS);
-		if (all.n) {
-			span += (double)(all.items[all.n - 1].end - all.items[0].start);
-			idle += (double)(all.items[all.n - 1].end - all.items[0].start - spans_length(&all));
-		}
+		const work_spans *all = &w->ranks[i].spans[KERNEL_KINDS];
+		int64_t from_start = all->n ? all->items[all->n - 1].end - all->items[0].start : 0;
+		span += (double)from_start;
+		idle += (double)(from_start - all->length);
 		n += w->ranks[i].n;
-		spans_done(&all);
 	}
 	if (span > 0)
 		result_headline(r, "%s: device busy %.1f %%, %s kernels and copies on %zu rank%s", trace_title(trace),

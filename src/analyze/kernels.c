@@ -58,28 +58,20 @@ static void sweep(const work *w, const edge *edges, size_t n, type_sums *types)
 
 static bool add_types(const work *w, const work_rank *rank, type_sums *types)
 {
-	work_spans of[3];
-	edge *edges = NULL;
 	size_t n = 0, at = 0;
-	bool ok = true;
 
-	for (int k = 0; k < 3; k++) {
-		of[k] = spans_of(rank, (kernel_kind)k);
-		ok = ok && !of[k].failed;
-		n += 2 * of[k].n;
-	}
-	ok = ok && (edges = malloc((n + 1) * sizeof *edges));
-	for (int k = 0; ok && k < 3; k++)
-		for (size_t i = 0; i < of[k].n; i++) {
-			edges[at++] = (edge){ of[k].items[i].start, 1 << k };
-			edges[at++] = (edge){ of[k].items[i].end, -(1 << k) };
+	for (int k = 0; k < 3; k++)
+		n += 2 * rank->spans[k].n;
+	edge *edges = malloc((n + 1) * sizeof *edges);
+	for (int k = 0; edges && k < 3; k++)
+		for (size_t i = 0; i < rank->spans[k].n; i++) {
+			edges[at++] = (edge){ rank->spans[k].items[i].start, 1 << k };
+			edges[at++] = (edge){ rank->spans[k].items[i].end, -(1 << k) };
 		}
-	ok = ok && sort_edges(edges, n);
+	bool ok = edges && sort_edges(edges, n);
 	if (ok)
 		sweep(w, edges, n, types);
 	free(edges);
-	for (int k = 0; k < 3; k++)
-		spans_done(&of[k]);
 	return ok;
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/warmup.h"
+#include "base/big.h"
 #include "base/error.h"
 #include "base/parse_units.h"
 #include "base/vec.h"
@@ -423,8 +424,8 @@ sonde_status rows_load(const sonde_trace *trace, const rows_options *options, ro
 	if (n >= ROW_NONE)
 		return error_set(err, SONDE_E_UNSUPPORTED, -1, "%" PRIu64 " slices are more than analyses can take", n);
 	r->n_slices = (size_t)n;
-	r->items = malloc((r->n_slices + 1) * sizeof *r->items);
-	r->row_of_slice = malloc((r->n_slices + 1) * sizeof *r->row_of_slice);
+	r->items = big_alloc(r->n_slices + 1, sizeof *r->items);
+	r->row_of_slice = big_alloc(r->n_slices + 1, sizeof *r->row_of_slice);
 	r->first_of_track = malloc((r->n_tracks + 1) * sizeof *r->first_of_track);
 	bool ok = r->items && r->row_of_slice && r->first_of_track;
 	if (ok)

@@ -1,22 +1,17 @@
 /*
- * Which rank the others wait for. A collective begins when the last rank has come: how much sooner it could have if
- * that rank had come with the one before it is what the rank costs. Summed up by step and rank, on one clock.
+ * Which rank the others wait for (straggler_search.h), how long and in which steps.
  *
- * A rank is a straggler when it costs at least stragglers.share of the time, twice as much as any other, and is the
- * worst one in two of three steps. Where none is, a rank that costs stragglers.step_share of a single step is named for
- * it.
+ * Where none makes them wait all the time, a rank that costs stragglers.step_share of a single step is named for it.
  */
 #include "analyze/analysis.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include "analyze/collective_match.h"
-#include "analyze/intervals.h"
+#include "analyze/straggler_search.h"
 #include "analyze/work.h"
 #include "base/format_number.h"
 
-static const setting_def share_setting = { "stragglers.share", SETTING_SHARE, "2%",
-					   "a rank that costs less of the time is none" };
+static const setting_def factor_setting = { "stragglers.factor", SETTING_NUMBER, "1.1",
+					    "a straggler makes the steps longer by more than this factor" };
 static const setting_def step_setting = { "stragglers.step_share", SETTING_SHARE, "20%",
 					  "a rank that costs as much of one step is named for it" };
 
@@ -38,170 +33,6 @@ static const column rank_columns[] = {
 	{ "late_ns", "late", CELL_NS, 0, false },	  { "lost_ns", "lost by it", CELL_NS, 0, false },
 	{ "waited_ns", "waited", CELL_NS, 0, false },	  { "clock_offset_ns", "clock", CELL_NS, 0, false },
 };
-
-/* By rank: how late it was, what that cost and how it waited. */
-typedef struct lateness {
-	intervals compute; /* by its own clock */
-	int64_t late_ns, lost_ns, waited_ns;
-	uint64_t n_last;
-	uint64_t n_worst; /* steps */
-	int64_t *by_step; /* lost */
-} lateness;
-
-typedef struct straggler_search {
-	const work *w;
-	const rows *rows;
-	collectives found;
-	lateness *ranks;
-	const rows_step *steps; /* of the reference; NULL: there are none, and everything is one */
-	size_t n_steps;		/* at least 1 */
-	int64_t span_ns;
-	int64_t *values; /* room for one a rank */
-} straggler_search;
-
-/* ---- Sums -------------------------------------------------------------------------------------------------------- */
-
-/* The step in which the reference launched it; n_steps: none. */
-static size_t step_of(const straggler_search *s, const collective *c)
-{
-	const row *at = &s->rows->items[c->row];
-	int64_t ns = at->launch != ROW_NONE ? s->rows->items[at->launch].start_ns : at->start_ns;
-	size_t low = 0, high = s->n_steps;
-
-	if (!s->steps)
-		return 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->steps[middle].start_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool is_in = low > 0 && ns < s->steps[low - 1].start_ns + s->steps[low - 1].dur_ns;
-	return is_in ? low - 1 : s->n_steps;
-}
-
-static int64_t start_of(const straggler_search *s, size_t rank, uint32_t item)
-{
-	return s->found.ranks[rank].items[item].start_ns - s->found.ranks[rank].offset_ns;
-}
-
-static int compare_ns(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/* Of n >= 1 values, which it sorts. */
-static int64_t middle_of(int64_t *values, size_t n)
-{
-	qsort(values, n, sizeof *values, compare_ns);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
-/* What the ranks that wait from `from` to `to` do not compute meanwhile. */
-static int64_t lost_between(straggler_search *s, const uint32_t *match, size_t latest, int64_t from, int64_t to)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->found.n_ranks; i++) {
-		int64_t offset = s->found.ranks[i].offset_ns;
-		if (match[i] == COLLECTIVE_NONE || i == latest)
-			continue;
-		s->values[n++] = to - from - intervals_overlap_with(&s->ranks[i].compute, from + offset, to + offset);
-	}
-	return n ? middle_of(s->values, n) : 0;
-}
-
-static void add_collective(straggler_search *s, size_t item)
-{
-	const collectives *c = &s->found;
-	const uint32_t *match = &c->matches[item * c->n_ranks];
-	int64_t last = INT64_MIN, before = INT64_MIN;
-	size_t latest = 0, n = 0, step = step_of(s, &c->ranks[c->reference].items[item]);
-
-	for (size_t i = 0; i < c->n_ranks; i++) {
-		if (match[i] == COLLECTIVE_NONE)
-			continue;
-		int64_t start = start_of(s, i, match[i]);
-		n++;
-		if (start > last) {
-			before = last;
-			last = start;
-			latest = i;
-		} else if (start > before) {
-			before = start;
-		}
-	}
-	if (n < 2)
-		return;
-	for (size_t i = 0; i < c->n_ranks; i++)
-		if (match[i] != COLLECTIVE_NONE)
-			s->ranks[i].waited_ns += last - start_of(s, i, match[i]);
-	int64_t lost = lost_between(s, match, latest, before, last);
-	s->ranks[latest].n_last++;
-	s->ranks[latest].late_ns += last - before;
-	s->ranks[latest].lost_ns += lost;
-	if (step < s->n_steps)
-		s->ranks[latest].by_step[step] += lost;
-}
-
-/* The rank that cost the most in a step, or in all. */
-static size_t worst_of(const straggler_search *s, size_t step, int64_t *ret_next)
-{
-	size_t worst = 0;
-	int64_t most = INT64_MIN, next = INT64_MIN;
-
-	for (size_t i = 0; i < s->found.n_ranks; i++) {
-		int64_t late = step < s->n_steps ? s->ranks[i].by_step[step] : s->ranks[i].lost_ns;
-		if (late > most) {
-			next = most;
-			most = late;
-			worst = i;
-		} else if (late > next) {
-			next = late;
-		}
-	}
-	*ret_next = next > 0 ? next : 0;
-	return worst;
-}
-
-static bool find_compute(straggler_search *s, size_t rank)
-{
-	const rows_rank *from = &s->rows->ranks[rank];
-
-	for (size_t i = 0; i < from->n_device; i++) {
-		const row *at = &s->rows->items[from->device[i]];
-		if (work_kind(s->w, at->site) == KERNEL_COMPUTE)
-			intervals_add(&s->ranks[rank].compute, at->start_ns, row_end_ns(at));
-	}
-	return intervals_merge(&s->ranks[rank].compute);
-}
-
-static bool sum_up(straggler_search *s)
-{
-	const rows_rank *reference = &s->rows->ranks[s->found.reference];
-	int64_t next;
-
-	s->steps = reference->n_steps ? reference->steps : NULL;
-	s->n_steps = reference->n_steps ? reference->n_steps : 1;
-	s->span_ns = s->steps ? 0 : reference->end_ns - reference->start_ns;
-	for (size_t i = 0; s->steps && i < s->n_steps; i++)
-		s->span_ns += s->steps[i].dur_ns;
-	s->ranks = calloc(s->found.n_ranks + 1, sizeof *s->ranks);
-	s->values = calloc(s->found.n_ranks + 1, sizeof *s->values);
-	for (size_t i = 0; s->ranks && i < s->found.n_ranks; i++)
-		if (!(s->ranks[i].by_step = calloc(s->n_steps + 1, sizeof(int64_t))) || !find_compute(s, i))
-			return false;
-	if (!s->ranks || !s->values)
-		return false;
-	for (size_t i = 0; i < s->found.ranks[s->found.reference].n; i++)
-		add_collective(s, i);
-	for (size_t i = 0; i < s->n_steps; i++)
-		s->ranks[worst_of(s, i, &next)].n_worst++;
-	return true;
-}
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
@@ -232,14 +63,12 @@ static void put_straggler(const straggler_search *s, sonde_result *r, table *t, 
 
 static bool find_lasting(const straggler_search *s, const sonde_analyze_options *options, sonde_result *r, table *t)
 {
-	int64_t next;
-	size_t worst = worst_of(s, SIZE_MAX, &next);
-	const lateness *l = &s->ranks[worst];
+	size_t worst;
 
-	if ((double)l->lost_ns < setting(options, &share_setting) * (double)s->span_ns || l->lost_ns < 2 * next ||
-	    3 * l->n_worst < 2 * s->n_steps || l->lost_ns <= 0)
+	if (!stragglers_lasting(s, (straggler_limits){ setting(options, &factor_setting), 0.5 }, &worst))
 		return false;
-	put_straggler(s, r, t, worst, l->lost_ns / (int64_t)s->n_steps, l->lost_ns, 0, s->n_steps - 1);
+	int64_t lost = s->ranks[worst].lost_ns;
+	put_straggler(s, r, t, worst, lost / (int64_t)s->n_steps, lost, 0, s->n_steps - 1);
 	return true;
 }
 
@@ -249,7 +78,7 @@ static void find_in_steps(const straggler_search *s, const sonde_analyze_options
 
 	for (size_t i = 0; i < s->n_steps; i++) {
 		int64_t next;
-		size_t worst = worst_of(s, i, &next);
+		size_t worst = stragglers_worst(s, i, &next);
 		int64_t late = s->ranks[worst].by_step[i];
 		if (late > 0 && late >= 3 * next && (double)late >= share * (double)step_ns(s, i))
 			put_straggler(s, r, t, worst, late, late, i, i);
@@ -260,7 +89,7 @@ static void put_steps(const straggler_search *s, sonde_result *r, table *t)
 {
 	for (size_t i = 0; i < s->n_steps; i++) {
 		int64_t next, of_ns = step_ns(s, i);
-		size_t worst = worst_of(s, i, &next);
+		size_t worst = stragglers_worst(s, i, &next);
 		int64_t late = s->ranks[worst].by_step[i];
 		cell *c = table_row(r, t, 0);
 		c[0] = step_number(s, i);
@@ -346,29 +175,16 @@ static void put_none(sonde_result *r, const char *why)
 static sonde_status add_stragglers(const work *w, const sonde_analyze_options *options, sonde_result *r,
 				   sonde_error *err)
 {
-	straggler_search s = { .w = w, .rows = &w->rows };
-	size_t n_with = 0;
+	straggler_search s;
 
 	if (w->is_hta)
 		return hta_stragglers(w, r, err);
-	if (w->rows.n_ranks < 2) {
-		put_none(r, "there is one rank; open the traces of several together");
-		return SONDE_OK;
-	}
-	sonde_status status = collectives_find(&w->rows, &s.found, err);
-	for (size_t i = 0; !status && i < s.found.n_ranks; i++)
-		n_with += s.found.ranks[i].n > 0;
-	if (!status && n_with < 2)
-		put_none(r, "no two ranks communicate");
-	else if (!status && !sum_up(&s))
-		status = out_of_memory(err);
+	sonde_status status = stragglers_search(&w->rows, &s, err);
+	if (!status && s.missing)
+		put_none(r, s.missing);
 	else if (!status)
 		put_all(&s, options, r);
-	for (size_t i = 0; s.ranks && i < s.found.n_ranks; i++)
-		free(s.ranks[i].by_step), intervals_done(&s.ranks[i].compute);
-	free(s.ranks);
-	free(s.values);
-	collectives_done(&s.found);
+	stragglers_done(&s);
 	return status;
 }
 
@@ -382,7 +198,7 @@ static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *o
 
 static const setting_def *settings(size_t index)
 {
-	static const setting_def *const all[] = { &share_setting, &step_setting };
+	static const setting_def *const all[] = { &factor_setting, &step_setting };
 
 	return index < 2 ? all[index] : NULL;
 }

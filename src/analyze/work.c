@@ -4,9 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/big.h"
 #include "base/error.h"
 #include "base/format_number.h"
 #include "base/vec.h"
+#include "store/threads.h"
 
 #define BANDWIDTH_KEY "memory bandwidth (GB/s)"
 
@@ -14,8 +16,8 @@
 
 static bool make_room(work_rank *to, size_t n)
 {
-	to->items = malloc((n + 1) * sizeof *to->items);
-	to->calls = malloc((n + 1) * sizeof *to->calls);
+	to->items = big_alloc(n + 1, sizeof *to->items);
+	to->calls = big_alloc(n + 1, sizeof *to->calls);
 	to->launches = malloc((n + 1) * sizeof *to->launches);
 	return to->items && to->calls && to->launches;
 }
@@ -91,22 +93,14 @@ static bool load_annotations(work *w)
 	return ok;
 }
 
-static bool load_bandwidths(work *w)
+static void fill_bandwidths(work *w, const args_column *c)
 {
-	args_column c = { .key = BANDWIDTH_KEY };
-
-	if (!index_n_rows(w->rows.ix, SECTION_ARGS))
-		return true;
-	if (!args_columns_read(w->rows.ix, &c, 1))
-		return false;
 	for (size_t k = 0; k < w->n_ranks; k++)
 		for (size_t i = 0; i < w->ranks[k].n; i++) {
 			work_item *item = &w->ranks[k].items[i];
 			if (item->kind == KERNEL_MEMORY)
-				item->bandwidth = args_column_f64(w->rows.ix, &c, w->rows.items[item->row].args, 0);
+				item->bandwidth = args_column_f64(w->rows.ix, c, w->rows.items[item->row].args, 0);
 		}
-	args_columns_done(&c, 1);
-	return true;
 }
 
 static bool load_ours(work *w)
@@ -133,6 +127,70 @@ static bool load_ours(work *w)
 	return ok;
 }
 
+/* ---- Sets of time ------------------------------------------------------------------------------------------------ */
+
+void spans_add(work_spans *s, int64_t start, int64_t end)
+{
+	work_span *last = s->n ? &s->items[s->n - 1] : NULL;
+
+	if (last && start <= last->end) {
+		last->end = end > last->end ? end : last->end;
+		return;
+	}
+	work_span *to = VEC_ADD(s);
+	if (to)
+		*to = (work_span){ start, end };
+	else
+		s->failed = true;
+}
+
+int64_t spans_length(const work_spans *s)
+{
+	int64_t length = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		length += s->items[i].end - s->items[i].start;
+	return length;
+}
+
+int64_t spans_overlap(const work_spans *a, const work_spans *b)
+{
+	int64_t length = 0;
+
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		const work_span *x = &a->items[i], *y = &b->items[j];
+		int64_t start = x->start > y->start ? x->start : y->start, end = x->end < y->end ? x->end : y->end;
+		length += end > start ? end - start : 0;
+		if (x->end < y->end)
+			i++;
+		else
+			j++;
+	}
+	return length;
+}
+
+void spans_done(work_spans *s)
+{
+	free(s->items);
+	*s = (work_spans){ 0 };
+}
+
+static bool make_spans(work_rank *rank)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < rank->n; i++) {
+		const work_item *item = &rank->items[i];
+		spans_add(&rank->spans[KERNEL_KINDS], item->start, item->start + item->dur);
+		spans_add(&rank->spans[item->kind], item->start, item->start + item->dur);
+	}
+	for (size_t k = 0; k <= KERNEL_KINDS; k++) {
+		rank->spans[k].length = spans_length(&rank->spans[k]);
+		ok = ok && !rank->spans[k].failed;
+	}
+	return ok;
+}
+
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 bool is_hta_compat(const sonde_analyze_options *options)
@@ -145,31 +203,71 @@ static bool is_tracelens_compat(const sonde_analyze_options *options)
 	return options->compat && strcmp(options->compat, "tracelens") == 0;
 }
 
-sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *options, work_options what,
-		       work *ret_work, sonde_error *err)
-{
-	work *w = ret_work;
-	rows_options o = rows_options_from(options);
-	bool ok;
+/* Slices and arguments lie apart, and take about as long: one thread each. */
+typedef struct reading {
+	const sonde_trace *trace;
+	rows_options options;
+	rows *rows;
+	sonde_error *err;
+	sonde_status status;
+	args_column bandwidth;
+	bool reads_args, has_args;
+} reading;
 
-	*w = (work){ .is_hta = is_hta_compat(options), .is_tracelens = is_tracelens_compat(options) };
-	sonde_status status = rows_load(trace, &o, &w->rows, err);
-	w->is_empty = true;
-	if (status || !w->rows.ix)
-		return status;
-	w->kinds = malloc(w->rows.n_sites + 1);
-	if (!w->kinds)
-		return out_of_memory(err);
+enum { READ_ROWS, READ_ARGS, READINGS };
+
+static void read_part(void *context, size_t part)
+{
+	reading *r = context;
+
+	if (part == READ_ROWS)
+		r->status = rows_load(r->trace, &r->options, r->rows, r->err);
+	else if (r->reads_args)
+		r->has_args = args_columns_read(r->trace->index, &r->bandwidth, 1);
+}
+
+static bool fill(work *w, const sonde_analyze_options *options, const reading *from)
+{
+	bool ok = from->has_args == from->reads_args && (w->kinds = malloc(w->rows.n_sites + 1));
+
+	if (!ok)
+		return false;
 	memset(w->kinds, KERNEL_KINDS, w->rows.n_sites + 1);
 	if (w->is_hta)
 		ok = work_load_hta(w, strcmp(options->compat, "hta-noround") != 0);
 	else if (w->is_tracelens)
 		ok = work_load_tracelens(w);
 	else
-		ok = load_ours(w) && load_annotations(w) && (!what.bandwidth || load_bandwidths(w));
-	for (size_t i = 0; ok && i < w->n_ranks; i++)
+		ok = load_ours(w) && load_annotations(w);
+	if (ok && from->has_args)
+		fill_bandwidths(w, &from->bandwidth);
+	for (size_t i = 0; ok && i < w->n_ranks; i++) {
 		w->is_empty &= !w->ranks[i].n;
-	return ok ? SONDE_OK : out_of_memory(err);
+		ok = make_spans(&w->ranks[i]);
+	}
+	return ok;
+}
+
+sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *options, work_options what,
+		       work *ret_work, sonde_error *err)
+{
+	work *w = ret_work;
+	const sonde_index *ix = trace->index;
+
+	*w = (work){ .is_hta = is_hta_compat(options), .is_tracelens = is_tracelens_compat(options), .is_empty = true };
+	reading r = { .trace = trace,
+		      .options = rows_options_from(options),
+		      .rows = &w->rows,
+		      .err = err,
+		      .bandwidth.key = BANDWIDTH_KEY,
+		      .reads_args = ix && what.bandwidth && !w->is_hta && !w->is_tracelens &&
+				    index_n_rows(ix, SECTION_ARGS) };
+	threads_run(r.reads_args ? threads_available() : 1, READINGS, read_part, &r);
+	if (!r.status && w->rows.ix && !fill(w, options, &r))
+		r.status = out_of_memory(err);
+	if (r.has_args)
+		args_columns_done(&r.bandwidth, 1);
+	return r.status;
 }
 
 void work_done(work *w)
@@ -182,6 +280,8 @@ void work_done(work *w)
 		free(rank->calls);
 		free(rank->launches);
 		free(rank->annotations);
+		for (size_t k = 0; k <= KERNEL_KINDS; k++)
+			spans_done(&rank->spans[k]);
 	}
 	free(w->ranks);
 	free(w->kinds);
@@ -307,62 +407,6 @@ void work_covers(const work *w, sonde_result *r, const char *table_key, const co
 		result_note_add(r, "covers", "%s: %s of %s device rows, %s of %s (%.1f %%); the rest: %s", table_key,
 				format_count(n, c->n), format_count(all, c->n_all), format_ns(time, llrint(part)),
 				format_ns(all_time, llrint(whole)), whole > 0 ? 100 * part / whole : 0, why);
-}
-
-void spans_add(work_spans *s, int64_t start, int64_t end)
-{
-	work_span *last = s->n ? &s->items[s->n - 1] : NULL;
-
-	if (last && start <= last->end) {
-		last->end = end > last->end ? end : last->end;
-		return;
-	}
-	work_span *to = s->n < s->capacity ? &s->items[s->n++] : VEC_ADD(s);
-	if (to)
-		*to = (work_span){ start, end };
-	else
-		s->failed = true;
-}
-
-int64_t spans_length(const work_spans *s)
-{
-	int64_t length = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		length += s->items[i].end - s->items[i].start;
-	return length;
-}
-
-int64_t spans_overlap(const work_spans *a, const work_spans *b)
-{
-	int64_t length = 0;
-
-	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-		const work_span *x = &a->items[i], *y = &b->items[j];
-		int64_t start = x->start > y->start ? x->start : y->start, end = x->end < y->end ? x->end : y->end;
-		length += end > start ? end - start : 0;
-		if (x->end < y->end)
-			i++;
-		else
-			j++;
-	}
-	return length;
-}
-
-void spans_done(work_spans *s)
-{
-	free(s->items);
-	*s = (work_spans){ 0 };
-}
-
-work_spans spans_of(const work_rank *rank, kernel_kind kind)
-{
-	work_spans s = { 0 };
-
-	for (size_t i = 0; i < rank->n; i++)
-		if (kind == KERNEL_KINDS || rank->items[i].kind == kind)
-			spans_add(&s, rank->items[i].start, rank->items[i].start + rank->items[i].dur);
-	return s;
 }
 
 void describe_cells(const work *w, const description *d, bool are_times, cell *to)

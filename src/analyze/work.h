@@ -51,6 +51,28 @@ typedef struct work_annotation {
 	bool on_device;
 } work_annotation;
 
+/* ---- Sets of time: as in intervals.h, but what is empty or negative counts as HTA counts it -----------------------
+ */
+
+typedef struct work_span {
+	int64_t start, end;
+} work_span;
+
+typedef struct work_spans {
+	work_span *items;
+	size_t n, capacity;
+	bool failed;
+	int64_t length; /* of those of a rank */
+} work_spans;
+
+/* In the order of starts; a new span begins where it is after the largest end so far. */
+void spans_add(work_spans *s, int64_t start, int64_t end);
+void spans_done(work_spans *s);
+int64_t spans_length(const work_spans *s);
+int64_t spans_overlap(const work_spans *a, const work_spans *b);
+
+/* ---- Ranks ------------------------------------------------------------------------------------------------------- */
+
 typedef struct work_rank {
 	int32_t rank;
 	int64_t first_start, last_start; /* of all rows, on the host as well; by our rules the end of the last */
@@ -65,6 +87,7 @@ typedef struct work_rank {
 	size_t n_enqueued;
 	work_annotation *annotations;
 	size_t n_annotations;
+	work_spans spans[KERNEL_KINDS + 1]; /* of the items of each kind, and of all: spans[KERNEL_KINDS] */
 } work_rank;
 
 typedef struct work {
@@ -159,27 +182,6 @@ static inline const char *item_name(const work *w, const work_item *i)
 {
 	return index_text(w->rows.ix, w->rows.sites[i->site].name);
 }
-
-/* ---- Sets of time: as in intervals.h, but what is empty or negative counts as HTA counts it -----------------------
- */
-
-typedef struct work_span {
-	int64_t start, end;
-} work_span;
-
-typedef struct work_spans {
-	work_span *items;
-	size_t n, capacity;
-	bool failed;
-} work_spans;
-
-/* In the order of starts; a new span begins where it is after the largest end so far. */
-void spans_add(work_spans *s, int64_t start, int64_t end);
-int64_t spans_length(const work_spans *s);
-int64_t spans_overlap(const work_spans *a, const work_spans *b);
-void spans_done(work_spans *s);
-/* Of the items of a kind; KERNEL_KINDS: of all. */
-work_spans spans_of(const work_rank *rank, kernel_kind kind);
 
 /* ---- Numbers
  * -------------------------------------------------------------------------------------------------------*/

@@ -53,6 +53,32 @@ static inline const uint8_t *varint_get(const uint8_t *in, const uint8_t *end, u
 	return in + n <= end ? in + n : NULL;
 }
 
+/* Passes over n numbers; NULL when they are cut off. Those of one byte have its lowest bit set: up to eight of them are
+   passed at once. */
+static inline const uint8_t *varint_skip(const uint8_t *in, const uint8_t *end, uint32_t n)
+{
+	const uint64_t low_bits = UINT64_C(0x0101010101010101);
+	uint64_t word;
+
+	while (n && end - in > 2 * VARINT_MAX) {
+		memcpy(&word, in, 8);
+		uint64_t longer = ~word & low_bits;
+		unsigned short_ones = longer ? (unsigned)__builtin_ctzll(longer) / 8 : 8;
+		if (short_ones >= n)
+			return in + n;
+		in += short_ones;
+		n -= short_ones;
+		if (short_ones < 8) {
+			unsigned byte = word >> 8 * short_ones & 0xff;
+			in += byte ? (unsigned)__builtin_ctz(byte) + 1 : 9;
+			n--;
+		}
+	}
+	for (; n && in < end; n--)
+		in += *in ? (unsigned)__builtin_ctz(*in) + 1 : 9;
+	return n || in > end ? NULL : in;
+}
+
 static inline uint64_t zigzag(int64_t value)
 {
 	return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);

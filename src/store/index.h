@@ -211,8 +211,8 @@ bool args_get(args_reader *r, uint32_t args, const char *key, const char **ret_j
 typedef void args_each_fn(void *context, const char *key, size_t key_len, const char *json, size_t len);
 bool args_each(args_reader *r, uint32_t args, args_each_fn *each, void *context);
 
-/* One key of every record, in one pass: args_column_at(c, args) for a slice's args. Whole numbers stay exact; "7"
-   counts as 7. What is no number is found by its text: args_column_text(). */
+/* One key of every record, in one pass, at most 8 different ones: args_column_int(ix, c, args) for a slice's args.
+   Whole numbers stay exact; "7" counts as 7. What is no number is found by its text: args_column_text(). */
 typedef struct args_column {
 	const char *key;
 	/* filled in */

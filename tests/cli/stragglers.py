@@ -15,8 +15,8 @@ SONDE, SHARED = sys.argv[1:3]
 failed = False
 
 
-def stragglers(files):
-    done = subprocess.run([SONDE, "analyze", "stragglers", "--json"] + files, capture_output=True, text=True, check=True)
+def analyze(name, files):
+    done = subprocess.run([SONDE, "analyze", name, "--json"] + files, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 
@@ -28,12 +28,17 @@ def want(about, what, is_so):
 
 
 def check(about, files, rank, low_ms, high_ms):
-    """The rank is named, and no other, and what it costs in a step is between the two."""
-    o = stragglers(files)
+    """The rank is named, and no other, and what it costs in a step is between the two; bottlenecks says the same."""
+    o = analyze("stragglers", files)
     want(about, "straggler is %s" % o["straggler"], o["straggler"] == rank)
     want(about, o["stragglers"], len(o["stragglers"]) == (rank is not None))
     for row in o["stragglers"]:
         want(about, row, low_ms <= row["lost_per_step_ns"] / 1e6 <= high_ms)
+    costs = [(row["rank"], row["lost_ns"]) for row in o["stragglers"]]
+    findings = [f for f in analyze("bottlenecks", files)["findings"] if f["rule"] == "straggler"]
+    found = [(f["rank"], round(f["seconds_lost"] * 1e9)) for f in findings]
+    want(about, "bottlenecks %s, stragglers %s" % (found, costs), found == costs)
+    want(about, "no links to slices and times", all(f["slices"] and f["to_ns"] > f["from_ns"] for f in findings))
     return o
 
 

@@ -70,6 +70,32 @@ static void every_bit_pattern_comes_back(void **state)
 	}
 }
 
+/* Short and long ones in any order, at the end of their own block. */
+static void numbers_are_passed_over_as_they_are_read(void **state)
+{
+	enum { NUMBERS = 40 };
+	uint64_t random = 1, value;
+
+	(void)state;
+	for (unsigned turn = 0; turn < 2000; turn++) {
+		uint8_t all[(NUMBERS + 1) * VARINT_MAX];
+		size_t ends[NUMBERS + 1] = { 0 };
+		for (uint32_t i = 0; i < NUMBERS; i++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+			ends[i + 1] = ends[i] + put(all + ends[i], random >> (random % 4 ? 57 : random >> 8 & 63));
+		}
+		uint8_t *bytes = malloc(ends[NUMBERS]);
+		assert_non_null(bytes);
+		memcpy(bytes, all, ends[NUMBERS]);
+		for (uint32_t n = 0; n <= NUMBERS; n++)
+			assert_ptr_equal(varint_skip(bytes, bytes + ends[NUMBERS], n), bytes + ends[n]);
+		assert_null(varint_skip(bytes, bytes + ends[NUMBERS], NUMBERS + 1));
+		assert_null(varint_skip(bytes, bytes + ends[NUMBERS] - 1, NUMBERS));
+		assert_ptr_equal(varint_get(bytes, bytes + ends[NUMBERS], &value), bytes + ends[1]);
+		free(bytes);
+	}
+}
+
 /* The bytes lie at the end of their own block: a sanitizer sees a read behind it. */
 static void a_number_that_is_cut_off_is_none(void **state)
 {
@@ -133,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(seven_bits_take_a_byte),
 		cmocka_unit_test(every_bit_pattern_comes_back),
+		cmocka_unit_test(numbers_are_passed_over_as_they_are_read),
 		cmocka_unit_test(a_number_that_is_cut_off_is_none),
 		cmocka_unit_test(numbers_lie_behind_each_other),
 		cmocka_unit_test(zigzag_keeps_small_numbers_of_both_signs_small),
