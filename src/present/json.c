@@ -2,8 +2,6 @@
  * docs/sonde-report.md. */
 #include "present/present.h"
 
-#include "base/json_write.h"
-
 static void put_cell(json_writer *w, const cell *c)
 {
 	switch (c->type) {
@@ -156,23 +154,28 @@ static void put_notes(json_writer *w, const result_note *notes)
 	json_end_array(w);
 }
 
+void json_put_members(json_writer *w, const sonde_result *result)
+{
+	put_schema(w, result->name);
+	for (const result_value *value = result->values; value; value = value->next) {
+		json_line(w);
+		json_key(w, value->key);
+		put_cell(w, &value->value);
+	}
+	if (result->has_findings)
+		put_findings(w, result);
+	for (const table *t = result->tables; t; t = t->next)
+		put_table(w, t);
+	put_notes(w, result->notes);
+}
+
 void json_print(const sonde_result *result, const sonde_print_options *options, FILE *out)
 {
 	json_writer w = json_to(out);
 
 	(void)options;
 	json_begin_object(&w);
-	put_schema(&w, result->name);
-	for (const result_value *value = result->values; value; value = value->next) {
-		json_line(&w);
-		json_key(&w, value->key);
-		put_cell(&w, &value->value);
-	}
-	if (result->has_findings)
-		put_findings(&w, result);
-	for (const table *t = result->tables; t; t = t->next)
-		put_table(&w, t);
-	put_notes(&w, result->notes);
+	json_put_members(&w, result);
 	json_line(&w);
 	json_end_object(&w);
 	fputc('\n', out);

@@ -9,9 +9,12 @@
 
 #include "analyze/result.h"
 #include "base/format_number.h"
+#include "base/json_write.h"
 
 void text_print(const sonde_result *result, const sonde_print_options *options, FILE *out);
 void json_print(const sonde_result *result, const sonde_print_options *options, FILE *out);
+/* The same within an object that has more members. */
+void json_put_members(json_writer *w, const sonde_result *result);
 void csv_print(const sonde_result *result, const sonde_print_options *options, FILE *out);
 void markdown_print(const sonde_result *result, const sonde_print_options *options, FILE *out);
 void html_print(const sonde_result *result, const sonde_print_options *options, FILE *out);

@@ -1,8 +1,10 @@
 /* One slice: what it is, what it was given, where it hangs. */
+#include <stdlib.h>
+#include <string.h>
 #include "base/json_read.h"
 #include "serve/routes.h"
 
-enum { PARENTS_MAX = 1000 };
+enum { PARENTS_MAX = 1000, LINKS_MAX = 200 };
 
 /* The object as the trace has it. null: a damaged one. */
 static void put_args(json_writer *w, const sonde_index *ix, uint32_t args)
@@ -67,6 +69,88 @@ static void put_place(json_writer *w, const sonde_index *ix, const index_slice *
 	put_known(w, "rank", rank >= 0, rank);
 }
 
+/* ---- Arrows ------------------------------------------------------------------------------------------------------ */
+
+typedef struct links {
+	json_writer *w;
+	const sonde_index *ix;
+	uint64_t slice;
+	size_t n; /* that were found; LINKS_MAX are told */
+} links;
+
+static void put_link(links *l, bool is_out, const char *kind, const char *name, uint64_t other)
+{
+	index_slice s;
+
+	if (!index_slice_at(l->ix, other, &s) || l->n++ >= LINKS_MAX)
+		return;
+	json_begin_object(l->w);
+	put_text(l->w, "dir", is_out ? "out" : "in");
+	put_text(l->w, "kind", kind);
+	put_text(l->w, "name", name);
+	json_key(l->w, "slice");
+	put_slice(l->w, l->ix, other);
+	json_end_object(l->w);
+}
+
+static void put_launches(links *l)
+{
+	table_cursor *rows = malloc(sizeof *rows);
+	int64_t row[COLUMNS_MAX], correlation;
+	uint64_t host = index_launch_of(l->ix, l->slice, &correlation);
+
+	if (host != INDEX_NO_SLICE)
+		put_link(l, false, "launch", "launch", host);
+	if (rows)
+		table_first(rows, l->ix, SECTION_LAUNCHES, 0);
+	while (rows && table_next_with(rows, LAUNCH_HOST, (int64_t)l->slice + 1, row))
+		put_link(l, true, "launch", "launch", (uint64_t)row[LAUNCH_DEVICE]);
+	free(rows);
+}
+
+static bool is_same_arrow(const int64_t *a, const int64_t *b)
+{
+	return a[FLOW_SITE] == b[FLOW_SITE] && a[FLOW_ID] == b[FLOW_ID] && b[FLOW_PHASE] != 's';
+}
+
+/* The point's neighbours on its arrow. */
+static void put_neighbours(links *l, const int64_t *point, uint64_t at)
+{
+	size_t n_sites;
+	const char *name = index_text(l->ix, index_sites(l->ix, &n_sites)[point[FLOW_SITE]].name);
+	table_cursor *rows = malloc(sizeof *rows);
+	int64_t other[COLUMNS_MAX];
+
+	if (!rows)
+		return;
+	table_first(rows, l->ix, SECTION_FLOWS, at ? at - 1 : 0);
+	if (at && table_next(rows, other) && is_same_arrow(other, point) && other[FLOW_SLICE])
+		put_link(l, false, "flow", name, (uint64_t)other[FLOW_SLICE] - 1);
+	table_first(rows, l->ix, SECTION_FLOWS, at + 1);
+	if (table_next(rows, other) && is_same_arrow(point, other) && other[FLOW_SLICE])
+		put_link(l, true, "flow", name, (uint64_t)other[FLOW_SLICE] - 1);
+	free(rows);
+}
+
+static void put_links(json_writer *w, const sonde_index *ix, uint64_t slice)
+{
+	links l = { w, ix, slice, 0 };
+	table_cursor *rows = malloc(sizeof *rows);
+	int64_t point[COLUMNS_MAX];
+
+	put_list(w, "flows");
+	put_launches(&l);
+	if (rows)
+		table_first(rows, ix, SECTION_FLOWS, 0);
+	while (rows && table_next_with(rows, FLOW_SLICE, (int64_t)slice + 1, point))
+		put_neighbours(&l, point, rows->row - 1);
+	json_end_array(w);
+	put_u64(w, "n_flows", l.n);
+	free(rows);
+}
+
+/* ---- One slice --------------------------------------------------------------------------------------------------- */
+
 void api_slice(call *c, reply *out)
 {
 	const sonde_index *ix = c->opened->ix;
@@ -96,5 +180,6 @@ void api_slice(call *c, reply *out)
 	put_args(w, ix, s.args);
 	put_parents(w, ix, s.parent);
 	put_u64(w, "n_children", n_children);
+	put_links(w, ix, s.id);
 	json_end_object(w);
 }

@@ -1,12 +1,11 @@
 /*
- * See events.h. Every session has the version that the server had when it changed last. A listener remembers the
- * version it has told of, waits until there is a newer one, and then tells of the sessions that are newer: nothing is
- * queued, and a listener that is slow misses states in between, never the last one.
+ * What changes, as it changes: an answer that does not end (server-sent events). Every session has the version that the
+ * server had when it changed last. A listener remembers the version it has told of, waits until there is a newer one,
+ * and then tells of the sessions that are newer: nothing is queued, and a listener that is slow misses states in
+ * between, never the last one.
  *
  * libmicrohttpd asks for more in the connection's own thread, which may wait.
  */
-#include "serve/events.h"
-
 #include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
@@ -89,13 +88,14 @@ static void end(void *context)
 	free(l);
 }
 
-struct MHD_Response *events_response(sonde_server *s, reply *out)
+void api_events(call *c, reply *out)
 {
+	sonde_server *s = c->server;
 	listener *l = calloc(1, sizeof *l);
 
 	if (!l) {
 		reply_out_of_memory(out);
-		return NULL;
+		return;
 	}
 	l->server = s;
 	pthread_mutex_lock(&s->lock);
@@ -105,12 +105,12 @@ struct MHD_Response *events_response(sonde_server *s, reply *out)
 	if (!has_room) {
 		free(l);
 		reply_error(out, 503, "busy", "Too many pages listen already.");
-		return NULL;
+		return;
 	}
-	struct MHD_Response *r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, more, l, end);
-	if (r)
-		MHD_add_response_header(r, "Content-Type", "text/event-stream");
-	else
+	out->type = "text/event-stream";
+	out->events = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, more, l, end);
+	if (!out->events) {
 		end(l);
-	return r;
+		reply_out_of_memory(out);
+	}
 }

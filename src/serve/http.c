@@ -19,7 +19,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error.h"
-#include "serve/events.h"
 #include "serve/page.h"
 #include "serve/upload.h"
 
@@ -141,10 +140,13 @@ static enum MHD_Result send_reply(struct MHD_Connection *on, reply *out)
 	char number[24];
 
 	reply_finish(out);
-	struct MHD_Response *r = MHD_create_response_from_buffer(out->len, out->bytes, MHD_RESPMEM_MUST_FREE);
-	if (!r)
-		return MHD_NO;
-	out->bytes = NULL; /* the response's now */
+	struct MHD_Response *r = out->events;
+	if (!r) {
+		r = MHD_create_response_from_buffer(out->len, out->bytes, MHD_RESPMEM_MUST_FREE);
+		if (!r)
+			return MHD_NO;
+		out->bytes = NULL; /* the response's now */
+	}
 	MHD_add_response_header(r, "Content-Type", out->type);
 	if (out->generation) {
 		snprintf(number, sizeof number, "%llu", (unsigned long long)out->generation);
@@ -349,10 +351,6 @@ static enum MHD_Result run(struct http *h, struct MHD_Connection *on, exchange *
 		return send_page(on, x, method);
 	x->request.body = x->body;
 	x->request.body_len = x->body_len;
-	if (x->route->flags & ROUTE_STREAM) {
-		struct MHD_Response *r = events_response(h->server, &x->reply);
-		return r ? send_response(on, r, 200) : send_reply(on, &x->reply);
-	}
 	c.upload = upload_path(x->upload);
 	route_run(x->route, &c, &x->reply);
 	if (x->upload && x->reply.status < 300)

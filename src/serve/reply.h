@@ -8,6 +8,8 @@
 #include "base/json_write.h"
 #include <sonde/error.h>
 
+struct MHD_Response;
+
 typedef struct reply {
 	unsigned status; /* of HTTP */
 	const char *type;
@@ -15,7 +17,8 @@ typedef struct reply {
 	size_t len;
 	FILE *stream; /* that fills bytes, while it is open */
 	json_writer json;
-	uint64_t generation; /* of the trace that was asked; 0: none was */
+	uint64_t generation;	     /* of the trace that was asked; 0: none was */
+	struct MHD_Response *events; /* instead of bytes: an answer that goes on */
 } reply;
 
 /* The JSON that is answered: reply_json() once, then write, until the handler returns. Never NULL: when out of memory

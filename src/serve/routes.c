@@ -96,16 +96,21 @@ static void say_not_open(call *c, reply *out)
 	put_f64(w, "progress", progress);
 	json_end_object(w);
 	json_end_object(w);
-	out->status = 503;
+	out->status = 202; /* browsers show what is 4xx or 5xx as an error */
+}
+
+bool call_open(call *c, reply *out)
+{
+	c->opened = session_take(c->server, c->session);
+	if (!c->opened)
+		say_not_open(c, out);
+	return c->opened;
 }
 
 static bool take_trace(call *c, reply *out)
 {
-	c->opened = session_take(c->server, c->session);
-	if (!c->opened) {
-		say_not_open(c, out);
+	if (!call_open(c, out))
 		return false;
-	}
 	out->generation = c->opened->generation;
 	int64_t wanted = request_number(c->request, "generation", 0, INT64_MAX, (int64_t)out->generation);
 	if ((uint64_t)wanted == out->generation)
@@ -130,8 +135,13 @@ void route_run(const route *r, call *c, reply *out)
 			return;
 		}
 	}
-	if (!(r->flags & ROUTE_TRACE) || take_trace(c, out))
+	if (!(r->flags & ROUTE_TRACE) || take_trace(c, out)) {
+		if (r->flags & ROUTE_HEAVY)
+			sem_wait(&c->server->heavy);
 		r->run(c, out);
+		if (r->flags & ROUTE_HEAVY)
+			sem_post(&c->server->heavy);
+	}
 	if (c->opened)
 		session_release(c->server, c->opened);
 	c->opened = NULL;
@@ -158,6 +168,27 @@ void call_range(call *c, int64_t *ret_from, int64_t *ret_to)
 		snprintf(c->request->problem, sizeof c->request->problem, "from must not be behind to.");
 	*ret_from = trace_bounded_ns(index_start_ns(ix) + from);
 	*ret_to = trace_bounded_ns(index_start_ns(ix) + to);
+}
+
+void call_steps(call *c, bool *ret_is_given, int64_t *ret_first, int64_t *ret_last)
+{
+	const char *text = request_text(c->request, "steps");
+	size_t len = text ? strcspn(text, ".") : 0;
+	char first[24] = "";
+	uint64_t a = 0, b = INT64_MAX;
+
+	*ret_is_given = text && *text;
+	if (!*ret_is_given)
+		return;
+	bool is_range = strncmp(text + len, "..", 2) == 0, ok = len < sizeof first && (is_range || !text[len]);
+	const char *last = is_range ? text + len + 2 : text;
+	if (ok)
+		memcpy(first, text, len);
+	ok = ok && (!*first || request_parse_number(first, &a)) && (!*last || request_parse_number(last, &b));
+	if (!ok || b > INT64_MAX || a > b)
+		snprintf(c->request->problem, sizeof c->request->problem, "steps must be a range such as 11..200.");
+	*ret_first = (int64_t)a;
+	*ret_last = (int64_t)b;
 }
 
 const char *class_name(unsigned class)

@@ -25,7 +25,7 @@ typedef enum route_flags {
 	ROUTE_PLAIN = 0,
 	ROUTE_TRACE = 1,  /* needs the trace open, and its index */
 	ROUTE_UPLOAD = 2, /* the body is a file */
-	ROUTE_STREAM = 4, /* the answer goes on: events.c */
+	ROUTE_HEAVY = 4,  /* may take long: HEAVY_MAX at a time */
 } route_flags;
 
 typedef struct route {
@@ -52,6 +52,10 @@ static inline int64_t since_start(const sonde_index *ix, int64_t ns)
 }
 /* The parameters `from` and `to`, as times of the index; all of it when they are not given. */
 void call_range(call *c, int64_t *ret_from, int64_t *ret_to);
+/* The parameter `steps`: "11..200", "11..", "..200" or "11". */
+void call_steps(call *c, bool *ret_is_given, int64_t *ret_first, int64_t *ret_last);
+/* Takes the trace of the call's session. False: it is not open now, and the reply says so. */
+bool call_open(call *c, reply *out);
 /* True: a parameter was wrong, and the reply says so. */
 bool call_failed(const call *c, reply *out);
 

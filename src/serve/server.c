@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "serve/page.h"
 #include "serve/upload.h"
+#include <sonde/query.h>
 
 #define UPLOAD_BYTES ((uint64_t)4 << 30)
 #define QUERY_NS 10000000000
@@ -24,6 +25,7 @@ static sonde_server *new_server(const sonde_serve_options *given)
 	if (!s->options.query_ns)
 		s->options.query_ns = QUERY_NS;
 	pthread_mutex_init(&s->lock, NULL);
+	sem_init(&s->heavy, 0, HEAVY_MAX);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->changed, &clock);
@@ -70,6 +72,9 @@ void sonde_server_stop(sonde_server *s)
 		return;
 	pthread_mutex_lock(&s->lock);
 	s->stopping = true;
+	for (size_t i = 0; i < HEAVY_MAX; i++)
+		if (s->queries[i])
+			sonde_query_interrupt(s->queries[i]);
 	pthread_cond_broadcast(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 	http_stop(s);
@@ -78,5 +83,6 @@ void sonde_server_stop(sonde_server *s)
 	uploads_remove(s);
 	pthread_cond_destroy(&s->changed);
 	pthread_mutex_destroy(&s->lock);
+	sem_destroy(&s->heavy);
 	free(s);
 }

@@ -18,6 +18,7 @@
 #define SONDE_SERVE_SERVER_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/vec.h"
@@ -64,10 +65,16 @@ typedef struct session {
 	int64_t used_ns;      /* CLOCK_MONOTONIC: when somebody asked last */
 	int64_t opened_at_ns; /* when it was opened, and how long that took */
 	int64_t opening_ns;
-	notes *notes; /* NULL: nobody asked yet */
+	notes *notes;
 } session;
 
 struct http;
+struct sonde_query;
+
+enum {
+	SESSIONS_MAX = 10000,
+	HEAVY_MAX = 4, /* requests that take long, at a time */
+};
 
 struct sonde_server {
 	pthread_mutex_t lock;
@@ -79,6 +86,8 @@ struct sonde_server {
 	uint32_t n_uploads;
 	unsigned n_listeners; /* to events */
 	bool stopping;
+	sem_t heavy;
+	struct sonde_query *queries[HEAVY_MAX]; /* that run */
 	pthread_t opener;
 	bool has_opener;
 	sonde_serve_options options;
@@ -96,7 +105,7 @@ sonde_status sessions_add_path(sonde_server *s, const char *path, sonde_error *e
 /* Looks into the folders again. */
 void sessions_scan(sonde_server *s);
 /* One more; takes neither path nor name. NULL when out of memory. The lock is held. */
-session *sessions_add(sonde_server *s, const char *path, const char *name);
+session *sessions_add(sonde_server *s, const char *path, const char *name, bool is_upload);
 void sessions_done(sonde_server *s);
 
 session *session_find(sonde_server *s, uint64_t id); /* NULL: there is none */

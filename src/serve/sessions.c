@@ -15,8 +15,6 @@
 #include "base/error.h"
 #include "import/files.h"
 
-enum { SESSIONS_MAX = 10000 };
-
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
 void session_changed(sonde_server *s, session *of)
@@ -25,25 +23,33 @@ void session_changed(sonde_server *s, session *of)
 	pthread_cond_broadcast(&s->changed);
 }
 
-session *sessions_add(sonde_server *s, const char *path, const char *name)
+static void free_session(session *one)
 {
-	session *new = calloc(1, sizeof *new), **place = new ? VEC_ADD(&s->sessions) : NULL;
+	notes_free(one->notes);
+	free(one->path);
+	free(one->name);
+	free(one);
+}
 
+session *sessions_add(sonde_server *s, const char *path, const char *name, bool is_upload)
+{
+	session *new = calloc(1, sizeof *new);
+
+	if (!new)
+		return NULL;
+	new->is_upload = is_upload;
+	new->notes = notes_new(is_upload ? NULL : path);
+	new->path = strdup(path);
+	new->name = new->notes ? notes_name(new->notes) : NULL;
+	if (!new->name)
+		new->name = strdup(name);
+	session **place = new->notes &&new->path &&new->name ? VEC_ADD(&s->sessions) : NULL;
 	if (!place) {
-		free(new);
+		free_session(new);
 		return NULL;
 	}
 	*place = new;
 	new->id = (uint32_t)s->sessions.n;
-	new->path = strdup(path);
-	new->name = strdup(name);
-	if (!new->path || !new->name) {
-		s->sessions.n--;
-		free(new->path);
-		free(new->name);
-		free(new);
-		return NULL;
-	}
 	new->file = file_state_of(path);
 	session_changed(s, new);
 	return new;
@@ -67,11 +73,8 @@ static void close_trace(opened *o)
 void sessions_done(sonde_server *s)
 {
 	for (size_t i = 0; i < s->sessions.n; i++) {
-		session *one = s->sessions.items[i];
-		close_trace(one->opened);
-		free(one->path);
-		free(one->name);
-		free(one);
+		close_trace(s->sessions.items[i]->opened);
+		free_session(s->sessions.items[i]);
 	}
 	for (size_t i = 0; i < s->folders.n; i++)
 		free(s->folders.items[i]);
@@ -137,7 +140,7 @@ static const char *last_part(const char *path)
 static void add_new(sonde_server *s, const char *path, const char *name)
 {
 	if (s->sessions.n < SESSIONS_MAX && !is_served(s, path))
-		sessions_add(s, path, name);
+		sessions_add(s, path, name, false);
 }
 
 /* The files are ranks when every name tells another one. */
@@ -205,7 +208,7 @@ sonde_status sessions_add_path(sonde_server *s, const char *path, sonde_error *e
 	if (stat(path, &st) != 0)
 		return error_set(err, SONDE_E_IO, -1, "%s: %s", path, strerror(errno));
 	if (!S_ISDIR(st.st_mode))
-		return is_served(s, path) || sessions_add(s, path, last_part(path))
+		return is_served(s, path) || sessions_add(s, path, last_part(path), false)
 			       ? SONDE_OK
 			       : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	char **place = VEC_ADD(&s->folders);

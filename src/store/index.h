@@ -184,6 +184,8 @@ typedef struct table_cursor {
 } table_cursor;
 void table_first(table_cursor *c, const sonde_index *ix, index_kind kind, uint64_t first);
 bool table_next(table_cursor *c, int64_t *ret_row); /* COLUMNS_MAX values */
+/* The next row that has the value in the column. Blocks that cannot have it are not unpacked. */
+bool table_next_with(table_cursor *c, unsigned column, int64_t value, int64_t *ret_row);
 /* First row whose column (sorted over the table) is at least `value`. */
 uint64_t table_find(const sonde_index *ix, index_kind kind, unsigned column, int64_t value);
 

@@ -85,6 +85,29 @@ bool table_next(table_cursor *c, int64_t *ret_row)
 	return true;
 }
 
+/* Told by base and width alone. */
+static bool may_have(const columns *c, unsigned column, int64_t value)
+{
+	unsigned width = c->widths[column];
+	uint64_t above = (uint64_t)value - (uint64_t)columns_base(c, column);
+
+	return width == 64 || above < (uint64_t)1 << width;
+}
+
+bool table_next_with(table_cursor *c, unsigned column, int64_t value, int64_t *ret_row)
+{
+	for (;;) {
+		for (; c->at < c->n; c->at++, c->row++)
+			if (c->values[column][c->at] == value)
+				return table_next(c, ret_row);
+		while (c->row < c->n_rows && open_block(c->ix, c->kind, c->row, &c->block) &&
+		       !may_have(&c->block, column, value))
+			c->row = c->row / COLUMNS_ROWS * COLUMNS_ROWS + COLUMNS_ROWS;
+		if (!load_next(c))
+			return false;
+	}
+}
+
 uint64_t table_find(const sonde_index *ix, index_kind kind, unsigned column, int64_t value)
 {
 	columns c;

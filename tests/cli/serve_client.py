@@ -39,7 +39,7 @@ class Server:
         for _ in range(600):
             status, _, body = self.ask("/api/v1" + path, **headers)
             answer = json.loads(body)
-            if status != 503 or answer["error"]["code"] != "opening":
+            if status != 202:
                 break
             time.sleep(0.1)
         if status != 200:
