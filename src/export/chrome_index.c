@@ -33,7 +33,7 @@ void chrome_pid(chrome_index *c, uint32_t process)
 	const index_process *p = &c->processes[process];
 
 	text_put(&c->to, ", \"pid\": ");
-	if (p->pid_text != INDEX_NONE)
+	if (p->pid_text != INDEX_NONE && !c->pids[process])
 		chrome_string(c, p->pid_text);
 	else
 		text_i64(&c->to, c->pids[process]);
@@ -309,6 +309,13 @@ static void put_allocation(chrome_index *c, const int64_t *row)
 	chrome_end_event(c);
 }
 
+static uint32_t flow_process(const chrome_index *c, const int64_t *row)
+{
+	uint64_t track = (uint64_t)row[FLOW_TRACK];
+
+	return c->tracks[track < c->n_tracks ? track : 0].process;
+}
+
 static void put_flow(chrome_index *c, const int64_t *row)
 {
 	index_slice at;
@@ -323,7 +330,7 @@ static void put_flow(chrome_index *c, const int64_t *row)
 	if (id >> 62 == 1)
 		chrome_string(c, (uint32_t)id);
 	else
-		text_i64(&c->to, (int64_t)id);
+		text_i64(&c->to, (int64_t)id + (c->flow_bases ? c->flow_bases[flow_process(c, row)] : 0));
 	if (phase == 'F')
 		text_put(&c->to, ", \"bp\": \"e\"");
 	put_args(c, (uint64_t)row[FLOW_ARGS]);
@@ -364,7 +371,8 @@ static bool prepare(chrome_index *c)
 	for (size_t i = 0; i < c->n_tracks; i++)
 		if (c->tracks[i].id >= c->next_tid && c->tracks[i].id < INT32_MAX)
 			c->next_tid = c->tracks[i].id + 1;
-	return c->site_texts && c->track_tids && c->lane_tids && c->args && chrome_choose_pids(c);
+	return c->site_texts && c->track_tids && c->lane_tids && c->args && chrome_choose_pids(c) &&
+	       chrome_find_ranks(c);
 }
 
 static void done(chrome_index *c)
@@ -375,6 +383,7 @@ static void done(chrome_index *c)
 	free(c->track_tids);
 	free(c->lane_tids);
 	free(c->pids);
+	free(c->flow_bases);
 	text_done(&c->to);
 	args_reader_free(c->args);
 }

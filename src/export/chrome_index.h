@@ -21,7 +21,9 @@ typedef struct chrome_index {
 	int64_t next_tid;    /* that no track uses */
 	uint64_t next_id;    /* of asynchronous slices */
 	char **site_texts;   /* `, "name": "x", "cat": "y"`, or NULL */
-	int64_t *pids;	     /* by process, where its own is not text */
+	int64_t *pids;	     /* by process; 0 where its own is text and stays */
+	bool many_ranks;
+	int64_t *flow_bases; /* by process, of many ranks: what to add to the ids of its arrows; else NULL */
 	size_t n_sites, n_tracks, n_processes;
 	const index_track *tracks;
 	const index_process *processes;
@@ -40,8 +42,16 @@ void chrome_ts(chrome_index *c, int64_t ns);
 bool chrome_choose_pids(chrome_index *c); /* false: out of memory */
 void chrome_top_level(chrome_index *c);	  /* up to the bracket of the events; sets base_ns */
 void chrome_names(chrome_index *c);	  /* of processes and threads */
+void chrome_begin_metadata(chrome_index *c, const char *name, uint32_t process);
+bool chrome_is_exported(const chrome_index *c, const index_meta *m);
+void chrome_meta(chrome_index *c, const index_meta *m); /* its key and value */
 /* A thread that stands for another; returns its id. */
 int64_t chrome_extra_lane(chrome_index *c, const index_track *t);
+
+/* Several ranks in one file: chrome_ranks.c */
+bool chrome_find_ranks(chrome_index *c);		/* false: out of memory */
+void chrome_rank_metas(chrome_index *c);		/* beside the events */
+void chrome_rank_of(chrome_index *c, uint32_t process); /* an event */
 
 /* chrome_counters.c */
 void chrome_counters(chrome_index *c, table_cursor *cursor);

@@ -6,7 +6,7 @@
 
 /* ---- Metadata ---------------------------------------------------------------------------------------------------- */
 
-static void begin_metadata(chrome_index *c, const char *name, uint32_t process)
+void chrome_begin_metadata(chrome_index *c, const char *name, uint32_t process)
 {
 	chrome_begin_event(c, 'M');
 	text_put(&c->to, ", \"name\": \"");
@@ -37,20 +37,23 @@ static void put_process(chrome_index *c, uint32_t number)
 {
 	const index_process *p = &c->processes[number];
 
+	chrome_rank_of(c, number);
 	if (p->name != INDEX_NONE)
-		begin_metadata(c, "process_name", number), put_text_arg(c, "name", p->name);
+		chrome_begin_metadata(c, "process_name", number), put_text_arg(c, "name", p->name);
 	if (p->labels != INDEX_NONE)
-		begin_metadata(c, "process_labels", number), put_text_arg(c, "labels", p->labels);
+		chrome_begin_metadata(c, "process_labels", number), put_text_arg(c, "labels", p->labels);
 	if (p->sort)
-		begin_metadata(c, "process_sort_index", number), put_sort_arg(c, p->sort);
+		chrome_begin_metadata(c, "process_sort_index", number), put_sort_arg(c, p->sort);
 }
 
 static void put_track(chrome_index *c, const index_track *t)
 {
 	if (t->name != INDEX_NONE)
-		begin_metadata(c, "thread_name", t->process), chrome_tid(c, t, 0), put_text_arg(c, "name", t->name);
+		chrome_begin_metadata(c, "thread_name", t->process), chrome_tid(c, t, 0),
+			put_text_arg(c, "name", t->name);
 	if (t->sort)
-		begin_metadata(c, "thread_sort_index", t->process), chrome_tid(c, t, 0), put_sort_arg(c, t->sort);
+		chrome_begin_metadata(c, "thread_sort_index", t->process), chrome_tid(c, t, 0),
+			put_sort_arg(c, t->sort);
 }
 
 /* Two processes of different files may have the same pid: the second gets another. */
@@ -64,10 +67,10 @@ bool chrome_choose_pids(chrome_index *c)
 	if (!c->pids)
 		return false;
 	for (size_t i = 0; ok && i < c->n_processes; i++) {
-		c->pids[i] = c->processes[i].pid;
-		if (c->processes[i].pid_text != INDEX_NONE)
-			continue;
-		uint32_t before = seen.n, number = intern(&seen, (const char *)&c->pids[i], sizeof c->pids[i]);
+		const index_process *p = &c->processes[i];
+		int64_t key[2] = { p->pid_text, p->pid };
+		c->pids[i] = p->pid_text == INDEX_NONE ? p->pid : 0;
+		uint32_t before = seen.n, number = intern(&seen, (const char *)key, sizeof key);
 		ok = number != INTERN_NONE;
 		if (number < before)
 			c->pids[i] = next++;
@@ -80,7 +83,7 @@ int64_t chrome_extra_lane(chrome_index *c, const index_track *t)
 {
 	int64_t tid = c->next_tid++;
 
-	begin_metadata(c, "sonde_extra_lane", t->process);
+	chrome_begin_metadata(c, "sonde_extra_lane", t->process);
 	chrome_tid(c, t, tid);
 	text_put(&c->to, ", \"args\": {\"tid\": ");
 	if (t->id_text != INDEX_NONE)
@@ -90,7 +93,8 @@ int64_t chrome_extra_lane(chrome_index *c, const index_track *t)
 	text_put(&c->to, "}");
 	chrome_end_event(c);
 	if (t->name != INDEX_NONE)
-		begin_metadata(c, "thread_name", t->process), chrome_tid(c, t, tid), put_text_arg(c, "name", t->name);
+		chrome_begin_metadata(c, "thread_name", t->process), chrome_tid(c, t, tid),
+			put_text_arg(c, "name", t->name);
 	return tid;
 }
 
@@ -121,11 +125,12 @@ static bool is_key(const char *key, const char *wanted)
 	return strcmp(key, wanted) == 0;
 }
 
-/* Of several ranks the first one's; rank and clock are not those of all. */
-static bool is_exported(const char *key, bool many_ranks)
+bool chrome_is_exported(const chrome_index *c, const index_meta *m)
 {
-	return strncmp(key, "sonde.", 6) != 0 && !is_key(key, "traceEvents") && !is_key(key, "baseTimeNanoseconds") &&
-	       !(many_ranks && is_key(key, "distributedInfo"));
+	const char *key = index_text(c->ix, m->key);
+
+	return strncmp(key, "sonde.", 6) != 0 && !is_key(key, "traceEvents") &&
+	       (c->flow_bases || !is_key(key, "baseTimeNanoseconds"));
 }
 
 /* What the trace says of its base, if it says it once. */
@@ -142,7 +147,7 @@ static bool own_base(const chrome_index *c, int64_t *ret_ns)
 	return n_found == 1;
 }
 
-static void put_meta(chrome_index *c, const index_meta *m)
+void chrome_meta(chrome_index *c, const index_meta *m)
 {
 	size_t len;
 	const char *value = index_textn(c->ix, m->value, &len);
@@ -153,25 +158,26 @@ static void put_meta(chrome_index *c, const index_meta *m)
 		text_json(&c->to, value, len);
 	else
 		text_quoted(&c->to, value, len);
-	text_put(&c->to, ",\n");
 }
 
 void chrome_top_level(chrome_index *c)
 {
 	size_t n, n_strings = index_n_strings(c->ix);
 	const index_meta *metas = index_metas(c->ix, &n);
-	bool many_ranks = c->n_processes && c->processes[0].rank != c->processes[c->n_processes - 1].rank;
 	bool *is_written = calloc(n_strings + 1, sizeof *is_written);
 
 	c->to.failed |= !is_written;
 	text_put(&c->to, "{");
 	for (size_t i = 0; is_written && i < n; i++) {
 		bool *written = &is_written[metas[i].key < n_strings ? metas[i].key : n_strings];
-		if (!*written && is_exported(index_text(c->ix, metas[i].key), many_ranks))
-			put_meta(c, &metas[i]);
+		if (*written || !chrome_is_exported(c, &metas[i]) || (c->flow_bases && metas[i].rank >= 0))
+			continue;
+		chrome_meta(c, &metas[i]);
+		text_put(&c->to, ",\n");
 		*written = true;
 	}
 	free(is_written);
+	chrome_rank_metas(c);
 	if (index_clock_of(c->ix) == INDEX_CLOCK_EPOCH) {
 		if (!own_base(c, &c->base_ns))
 			c->base_ns = c->trace->start_ns;

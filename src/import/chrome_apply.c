@@ -139,7 +139,10 @@ static void flow_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b,
 {
 	uint32_t track = apply_track(a, r, e->track), site = apply_site(a, r, e->site);
 	uint64_t id = apply_id(a, r, e);
+	uint32_t process = r->tracks.items[e->track].process;
 
+	if (process < a->flow_bases.n && id >> 62 != 1)
+		id -= (uint64_t)a->flow_bases.items[process];
 	if (phase == 'f' && (e->flags & EVENT_BINDS_ENCLOSING))
 		phase = 'F';
 	builder_flow(a->b, track, e->ts_ns, site, id, phase, apply_args(a, r, b, e));
@@ -247,8 +250,11 @@ bool chrome_apply_finish(chrome_apply *a)
 		if (a->problems.count[i])
 			builder_diagnostic(a->b, problems[i].text, problems[i].lost, a->problems.count[i], a->job->file,
 					   (int64_t)a->problems.first[i]);
-	if (a->has_base)
+	if (a->has_base) {
 		builder_file_shift(a->b, a->job->file_number, a->base_ns);
+		for (size_t i = 0; i < a->ranks.n; i++)
+			builder_file_shift(a->b, a->ranks.items[i].file, a->base_ns);
+	}
 	/* Old writers gave microseconds since 1970: after the year 2008, at least. */
 	if (a->has_base || (a->first_ns != INT64_MAX && a->first_ns > INT64_C(1200000000000000000)))
 		builder_clock(a->b, INDEX_CLOCK_EPOCH);
@@ -284,6 +290,9 @@ void chrome_apply_free(chrome_apply *a)
 	VEC_DONE(&a->track_scopes);
 	dict_done(&a->threads);
 	VEC_DONE(&a->text);
+	dict_done(&a->ranked);
+	VEC_DONE(&a->ranks);
+	VEC_DONE(&a->flow_bases);
 	dict_done(&a->async);
 	dict_done(&a->family_names);
 	VEC_DONE(&a->families);

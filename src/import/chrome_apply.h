@@ -18,7 +18,13 @@ typedef struct open_scope {
 typedef struct top_level {
 	char *key, *value;
 	size_t key_len, len;
+	uint32_t file; /* of the builder */
 } top_level;
+
+typedef struct rank_file {
+	int32_t rank;
+	uint32_t file;
+} rank_file;
 
 /* Templates that differ only in which values are numbers. */
 typedef struct chrome_family {
@@ -39,6 +45,9 @@ struct chrome_apply {
 	VEC(uint32_t) track_scopes; /* by track: innermost open scope, index + 1 */
 	dict async;		    /* keys of b and e; `global`: innermost open one, index + 1 */
 	dict threads;		    /* by process and tid; `global`: the track, which may be that of another thread */
+	dict ranked;		    /* by pid; `global`: the process, of a file that holds several ranks */
+	VEC(rank_file) ranks;
+	VEC(int64_t) flow_bases; /* by process of the builder: to take off the ids of its arrows */
 	VEC(top_level) tops;
 	size_t tops_bytes;
 	VEC(char) text; /* scratch */
@@ -110,5 +119,13 @@ void apply_close_scopes(chrome_apply *a);
 /* Metadata events and values beside the events: chrome_meta.c */
 void apply_metadata(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
 void apply_put_meta(chrome_apply *a);
+void apply_keep_top(chrome_apply *a, uint32_t file, const uint8_t *key, size_t key_len, const uint8_t *value,
+		    size_t len, uint64_t offset);
+
+/* Several ranks in one file: chrome_ranks.c */
+void apply_rank(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
+void apply_rank_meta(chrome_apply *a, const uint8_t *value, size_t len, uint64_t offset);
+/* `global`: the process that stands for this pid, CHROME_NONE: its own. NULL when out of memory. */
+dict_entry *apply_ranked_process(chrome_apply *a, uint32_t is_text, int64_t pid);
 
 #endif

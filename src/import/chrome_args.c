@@ -44,6 +44,8 @@ chrome_arg apply_arg(const chrome_reader *r, const chrome_batch *b, const chrome
 		return (chrome_arg){ .is_int = true, .number = value };
 	const dict_entry *text = &r->texts.entries.items[value];
 	bool quoted = text->len >= 2 && text->text[0] == '"';
+	if (!quoted && chrome_is_int(text->text, text->len, &value)) /* elsewhere that key has texts */
+		return (chrome_arg){ .is_int = true, .number = value };
 	return (chrome_arg){ .text = text->text + quoted, .len = text->len - 2 * (size_t)quoted };
 }
 

@@ -99,6 +99,8 @@ void apply_metadata(chrome_apply *a, chrome_reader *r, const chrome_batch *b, co
 			apply_small(apply_int_arg(r, b, e, "sort_index", 0));
 	} else if (apply_is(name, "sonde_extra_lane")) {
 		add_alias(a, r, b, e);
+	} else if (apply_is(name, "sonde_rank")) {
+		apply_rank(a, r, b, e);
 	} else {
 		other_metadata(a, r, b, e);
 	}
@@ -171,18 +173,9 @@ static void take_member(int32_t *to, const uint8_t *object, size_t len, const ch
 		*to = value;
 }
 
-void chrome_apply_top_level(chrome_apply *a, const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
-			    uint64_t offset)
+void apply_keep_top(chrome_apply *a, uint32_t file, const uint8_t *key, size_t key_len, const uint8_t *value,
+		    size_t len, uint64_t offset)
 {
-	int64_t base;
-
-	if (is_key(key, key_len, "baseTimeNanoseconds") && is_base_time(value, len, &base)) {
-		a->base_ns = trace_bounded_ns(base);
-		a->has_base = true;
-	} else if (is_key(key, key_len, "distributedInfo")) {
-		take_member(&a->job->rank, value, len, "rank");
-		take_member(&a->job->world_size, value, len, "world_size");
-	}
 	if (len + key_len > CHROME_BESIDE_MAX - a->tops_bytes) {
 		apply_problem(a, PROBLEM_TOP_LEVEL, offset);
 		return;
@@ -196,17 +189,37 @@ void chrome_apply_top_level(chrome_apply *a, const uint8_t *key, size_t key_len,
 	t->value = t->key + key_len;
 	t->key_len = key_len;
 	t->len = len;
+	t->file = file;
 	memcpy(t->key, key, key_len);
 	memcpy(t->value, value, len);
 	if (!json_is_valid((const char *)value, len))
 		apply_problem(a, PROBLEM_NOT_JSON, offset);
 }
 
+void chrome_apply_top_level(chrome_apply *a, const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
+			    uint64_t offset)
+{
+	int64_t base;
+
+	if (is_key(key, key_len, "sonde_ranks")) {
+		apply_rank_meta(a, value, len, offset);
+		return;
+	}
+	if (is_key(key, key_len, "baseTimeNanoseconds") && is_base_time(value, len, &base)) {
+		a->base_ns = trace_bounded_ns(base);
+		a->has_base = true;
+	} else if (is_key(key, key_len, "distributedInfo")) {
+		take_member(&a->job->rank, value, len, "rank");
+		take_member(&a->job->world_size, value, len, "world_size");
+	}
+	apply_keep_top(a, a->job->file_number, key, key_len, value, len, offset);
+}
+
 void apply_put_meta(chrome_apply *a)
 {
 	for (size_t i = 0; i < a->tops.n; i++) {
 		const top_level *t = &a->tops.items[i];
-		put_meta(a, a->job->rank, (const uint8_t *)t->key, t->key_len, t->value, t->len);
+		put_meta(a, BUILDER_RANK_OF(t->file), (const uint8_t *)t->key, t->key_len, t->value, t->len);
 	}
 	a->text.n = 0;
 	for (unsigned i = 1; i < 256; i++) {
@@ -222,5 +235,6 @@ void apply_put_meta(chrome_apply *a)
 	}
 	apply_text(a, a->text.n ? "}" : "{}", a->text.n ? 1 : 2);
 	if (!a->failed)
-		builder_meta(a->b, a->job->rank, "sonde.phases", 12, a->text.items, a->text.n, true);
+		builder_meta(a->b, BUILDER_RANK_OF(a->job->file_number), "sonde.phases", 12, a->text.items, a->text.n,
+			     true);
 }

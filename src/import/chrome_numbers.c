@@ -112,7 +112,12 @@ uint32_t apply_process(chrome_apply *a, chrome_reader *r, uint32_t number)
 
 	if (t->process == CHROME_NONE) {
 		uint32_t text = t->pid.is_text ? apply_reader_string(a, r, (uint32_t)t->pid.number) : INDEX_NONE;
-		t->process = builder_process(a->b, a->job->file_number, t->pid.is_text ? 0 : t->pid.number, text);
+		int64_t pid = t->pid.is_text ? 0 : t->pid.number;
+		const dict_entry *ranked =
+			a->ranks.n ? apply_ranked_process(a, t->pid.is_text, t->pid.is_text ? text : pid) : NULL;
+		t->process = ranked && ranked->global != CHROME_NONE
+				     ? ranked->global
+				     : builder_process(a->b, a->job->file_number, pid, text);
 	}
 	return t->process;
 }

@@ -67,6 +67,15 @@ static ranked_file *add_ranked(opening *o, const trace_part *p, int32_t rank)
 	return f;
 }
 
+static uint32_t add_rank(import_job *job, int32_t rank)
+{
+	opening *o = job->context;
+	ranked_file *own = &o->ranked.items[job->file_number], *f = add_ranked(o, &o->parts[own->part], rank);
+
+	o->ranked.items[job->file_number].stays_without = true;
+	return f ? f->number : UINT32_MAX;
+}
+
 static sonde_status import_foreign(opening *o, trace_part *p, int32_t rank, sonde_error *err)
 {
 	ranked_file *file = add_ranked(o, p, rank);
@@ -85,12 +94,14 @@ static sonde_status import_foreign(opening *o, trace_part *p, int32_t rank, sond
 		.n_threads = o->options.n_threads,
 		.scalar = o->options.scalar,
 		.progress = tell_of_import,
+		.add_rank = add_rank,
 		.context = o,
 		.rank = rank,
 		.world_size = -1,
 	};
 	status = p->importer->run(&job, err);
-	file->rank = job.rank;
+	file = &o->ranked.items[job.file_number];
+	file->rank = file->stays_without ? -1 : job.rank;
 	file->n_events = job.n_events;
 	file->n_bytes = input_text_bytes(p->in);
 	const char *damage = input_damage(p->in, &damage_at);
@@ -179,7 +190,8 @@ static void add_number(builder *b, int32_t rank, const char *key, uint64_t numbe
 static void add_facts(builder *b, const ranked_file *f)
 {
 	builder_meta(b, f->rank, FACT_FILE, strlen(FACT_FILE), f->path, strlen(f->path), false);
-	add_number(b, f->rank, FACT_EVENTS, f->n_events);
+	if (f->n_events)
+		add_number(b, f->rank, FACT_EVENTS, f->n_events);
 	if (f->n_bytes)
 		add_number(b, f->rank, FACT_BYTES, f->n_bytes);
 }

@@ -15,6 +15,9 @@ typedef struct import_job {
 	bool careful;	      /* without what is there only for speed: to compare with */
 	/* Told how far it is, now and then; false: stop, with SONDE_E_STATE. May be NULL. */
 	bool (*progress)(void *context, const input *in);
+	/* For a file that holds several ranks: the number of the builder's file that stands for this one. UINT32_MAX:
+	   out of memory. May be NULL. */
+	uint32_t (*add_rank)(struct import_job *job, int32_t rank);
 	void *context;
 
 	/* what the importer found out; what input_damage() says is told by its caller */

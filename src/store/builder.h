@@ -110,7 +110,9 @@ uint32_t builder_args(builder *b, uint32_t template, const int64_t *values);
 
 /* ---- The rest ---------------------------------------------------------------------------------------------------- */
 
-/* json: the value is JSON text. rank -1: of all. The last value of a key and rank stays. */
+/* json: the value is JSON text. rank -1: of all; BUILDER_RANK_OF(file): of the rank that the file will have. The last
+   value of a key and rank stays. */
+#define BUILDER_RANK_OF(file) (-2 - (int32_t)(file))
 void builder_meta(builder *b, int32_t rank, const char *key, size_t key_len, const char *value, size_t len, bool json);
 /* Adds n to the count of this kind; the first call's file and position stay. */
 void builder_diagnostic(builder *b, const char *kind, bool lost, uint64_t n, const char *file, int64_t position);

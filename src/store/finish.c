@@ -87,6 +87,16 @@ static bool number_processes(builder *b)
 	return true;
 }
 
+static void settle_metas(builder *b)
+{
+	for (size_t i = 0; i < b->metas.n; i++) {
+		index_meta *m = &b->metas.items[i];
+		uint32_t file = BUILDER_RANK_OF(m->rank); /* the way back is the same */
+		if (m->rank < -1)
+			m->rank = file < b->files.n ? b->files.items[file].rank : -1;
+	}
+}
+
 static bool is_mostly_device(const build_track *t)
 {
 	uint64_t n_device = 0, n_plain = 0;
@@ -161,6 +171,7 @@ static bool number_lanes(builder *b)
 
 static bool number_all(builder *b)
 {
+	settle_metas(b);
 	if (number_processes(b) && number_tracks(b) && number_lanes(b))
 		return true;
 	builder_fail(b, SONDE_E_MEMORY, "out of memory");

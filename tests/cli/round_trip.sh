@@ -42,6 +42,18 @@ value() { # value <key>: a number out of `sonde info --json`
 # overlapping slices, thread ids below 0, allocations, AMD, old and new writers
 chosen="hta_cp_simple_add/rank0 hta_diff_test/test hta_triton/rank0 hta_cupti/rank0 tl_h100_bert/rank0 tl_mi300_vit/rank0
 	tb_resnet50_nw0_b/rank0 syn_r4_straggler2/rank0 hta_cpu_only/rank34"
+# Several ranks in one file: arrows of different ranks are not mixed up, though their ids are the same.
+"$SONDE" export -o export.json "$data/syn_r4_straggler2" || complain "four ranks cannot be exported"
+mapfile -t found < <(ask export.json)
+total=0
+for rank in 0 1 2 3; do
+	gzip -dc "$data/syn_r4_straggler2/rank$rank.json.gz" > original.json
+	mapfile -t original < <(ask original.json)
+	total=$((total + ${original[2]:-0}))
+done
+expect "four ranks: arrows" $total "${found[2]:-}"
+expect "four ranks: errors of the engine" 0 "${found[1]:-}"
+
 [ "${ROUND_TRIP:-}" = all ] && chosen=$(cd "$data" && find . -name '*.json.gz' | sed 's/.json.gz//' | sort)
 
 for name in $chosen; do

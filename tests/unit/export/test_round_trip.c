@@ -179,9 +179,44 @@ static void overlapping_slices_go_to_a_thread_of_their_own(void **state)
 	free(written);
 }
 
+/* Both have an arrow 5, and processes of the same ids. */
+static void ranks_come_back(void **state)
+{
+	static const char rank[] =
+		"{\"distributedInfo\": {\"rank\": %d, \"world_size\": 2}, \"seed\": \"s%d\","
+		"\"traceEvents\":[{\"ph\":\"X\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":%d,\"dur\":10},"
+		"{\"ph\":\"X\",\"name\":\"b\",\"pid\":\"p\",\"tid\":3,\"ts\":12,\"dur\":10},"
+		"{\"ph\":\"s\",\"name\":\"f\",\"cat\":\"x\",\"id\":5,\"pid\":1,\"tid\":2,\"ts\":%d},"
+		"{\"ph\":\"f\",\"name\":\"f\",\"cat\":\"x\",\"id\":5,\"pid\":\"p\",\"tid\":3,\"ts\":11}]}";
+	sonde_trace *first, *second;
+	char text[2][1024], why[1024] = "", paths[2][600], out[600];
+	const char *files[2] = { paths[0], paths[1] };
+	int32_t number;
+	const char *name;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		snprintf(paths[i], sizeof paths[i], "%s", temp_path(i ? "b.json" : "a.json"));
+		int len = snprintf(text[i], sizeof text[i], rank, 3 + i, i, 1 + i, 2 + i);
+		temp_write(paths[i], text[i], (size_t)len);
+	}
+	snprintf(out, sizeof out, "%s", temp_path("both.json"));
+	assert_int_equal(sonde_trace_open_files(files, 2, &first, NULL), SONDE_OK);
+	assert_true(export_to(first, out));
+	second = open_path(out);
+	assert_non_null(second);
+	if (!index_same(first->index, second->index, why, sizeof why))
+		fail_msg("%s", why);
+	assert_true(sonde_trace_rank(second, 1, &number, &name));
+	assert_int_equal(number, 4);
+	assert_string_equal(name, out);
+	sonde_trace_free(first);
+	sonde_trace_free(second);
+}
+
 /* ---- Real ones --------------------------------------------------------------------------------------------------- */
 
-static size_t n_tried, n_failed;
+static size_t n_tried, n_failed, n_sets;
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -193,13 +228,20 @@ static bool ends_with(const char *text, const char *end)
 static int try_file(const char *path, const struct stat *st, int kind, struct FTW *where)
 {
 	sonde_trace *t = NULL;
+	int32_t rank;
+	const char *file;
 
-	(void)st, (void)where;
-	if (kind != FTW_F || (!ends_with(path, ".json.gz") && !ends_with(path, ".json")) ||
-	    sonde_trace_open(path, &t, NULL))
+	(void)st;
+	bool is_directory = kind == FTW_D && where->level == 1;
+	bool is_file = kind == FTW_F && (ends_with(path, ".json.gz") || ends_with(path, ".json"));
+	if ((!is_file && !is_directory) || sonde_trace_open(path, &t, NULL))
 		return 0; /* other tools' files lie there too */
+	bool has_ranks = sonde_trace_rank(t, 1, &rank, &file);
 	sonde_trace_free(t);
+	if (is_directory && !has_ranks)
+		return 0;
 	n_tried++;
+	n_sets += is_directory;
 	n_failed += !comes_back(path);
 	return 0;
 }
@@ -226,6 +268,7 @@ static void all_sets_come_back(void **state)
 			fail_msg("only %zu traces in %s", n_tried, directory);
 		assert_int_equal(n_failed, 0);
 	}
+	assert_true(n_sets >= 2); /* of several ranks */
 }
 
 int main(void)
@@ -234,6 +277,7 @@ int main(void)
 		cmocka_unit_test(events_of_all_phases_come_back),
 		cmocka_unit_test(what_is_no_json_becomes_text),
 		cmocka_unit_test(overlapping_slices_go_to_a_thread_of_their_own),
+		cmocka_unit_test(ranks_come_back),
 		cmocka_unit_test(all_sets_come_back),
 	};
 
