@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* qsort_r */
 /*
  * See result.h. Lists keep the order in which things were added; they are short, so the end is found by walking. Rows
  * double into new arena memory: a table wastes at most as much as it holds, and everything goes at once in the end.
@@ -176,6 +177,22 @@ void table_chart(table *t, chart_kind kind, const char *x, const char *y, const 
 	size_t series_at = series ? column_named(t, series) : SIZE_MAX;
 	if (x_at < t->n_columns && y_at < t->n_columns && (!series || series_at < t->n_columns))
 		t->chart = (chart){ .kind = kind, .x = x_at, .y = y_at, .series = series_at };
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const cell *x = a, *y = b;
+	size_t by = *(const size_t *)context;
+
+	if (x[by].integer != y[by].integer)
+		return x[by].integer > y[by].integer ? -1 : 1;
+	return x[0].type == CELL_STRING && y[0].type == CELL_STRING ? strcmp(x[0].string, y[0].string) : 0;
+}
+
+void table_sort(table *t, size_t by)
+{
+	if (t && t->n_rows)
+		qsort_r(t->cells, t->n_rows, t->n_columns * sizeof *t->cells, compare_rows, &by);
 }
 
 static bool grow(sonde_result *r, table *t)

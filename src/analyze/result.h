@@ -126,6 +126,8 @@ void result_note_add(sonde_result *r, const char *label, const char *format, ...
 table *result_table(sonde_result *r, const char *key, const char *title, const column *columns, size_t n_columns);
 /* Appends a row of n_columns unknown cells to fill in; never NULL (a dummy row after out of memory). */
 cell *table_row(sonde_result *r, table *t, unsigned depth);
+/* By a column of integers, the largest first, then by the first column; not for trees. */
+void table_sort(table *t, size_t by);
 /* Columns by their keys; series may be NULL. A key that the table does not have is ignored, and so is the chart. */
 void table_chart(table *t, chart_kind kind, const char *x, const char *y, const char *series);
 

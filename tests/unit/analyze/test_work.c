@@ -43,6 +43,24 @@ static const says cases[] = {
 	  "'rank': 0, 'step': 1, 'start_ns': 0, 'dur_ns': 100000, 'busy_ns': 55000, 'compute_ns': 35000, "
 	  "'communication_ns': 0, 'memory_ns': 30000, 'idle_ns': 45000" },
 	{ "hta", NULL, "'queue_blocked': []" },
+	/* 25..60, 60..80, 15..20, 10..15 and 20..25. The second step launched one, the first two: it is cut off. */
+	{ "roles", NULL,
+	  "'rank': 0, 'step': 1, 'start_ns': 0, 'dur_ns': 100000, 'kernel_ns': 35000, 'memcpy_ns': 20000, 'memset_ns': "
+	  "0, "
+	  "'communication_ns': 0, 'runtime_ns': 5000, 'loader_ns': 0, 'host_ns': 10000, 'other_ns': 30000" },
+	{ "roles", NULL, "2 steps at the end left out" },
+	{ "utilization", NULL,
+	  "'span_ns': 100000, 'busy_ns': 35000, 'utilization_percent': 35, 'sm_efficiency_percent': null, "
+	  "'occupancy_percent': null, 'tensor_core_percent': 0, 'n_kernels': 3" },
+	{ "occupancy", NULL, "'name': 'gemm', 'rank': 0, 'count': 1, 'sum_ns': 35000, 'mean_ns': 35000" },
+	{ "occupancy", NULL, "'name': 'gemm', 'op': 'aten::mm', 'grid': null" },
+	{ "operators", NULL,
+	  "'name': 'aten::mm', 'rank': 0, 'calls': 1, 'device_self_ns': 35000, 'device_ns': 35000, "
+	  "'host_self_ns': 15000, 'host_ns': 20000, 'tensor_core_percent': 0" },
+	{ "distributed", NULL,
+	  "'rank': 0, 'step': 1, 'dur_ns': 100000, 'computation_ns': 35000, 'overlap_ns': 0, 'communication_ns': 0, "
+	  "'other_ns': 65000" },
+	{ "distributed", NULL, "'rank': 1, 'count': 1, 'total_ns': 40000, 'transfer_ns': 40000, 'wait_ns': 0" },
 };
 
 static void analyses_say_what_paper_says(void **state)
