@@ -25,6 +25,8 @@ typedef struct analysis {
 void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p); /* headline and single values */
 const char *profile_steps_text(sonde_result *r, const profile *p); /* "190 steps after 10 of warm-up" */
 void result_add_memory(sonde_result *r, const profile *p);
+void result_add_layers(sonde_result *r, profile *p, const sonde_analyze_options *o);
+void result_add_activity(sonde_result *r, const profile *p);
 void result_add_memory_curves(sonde_result *r, const profile *p);
 void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts);
 void result_add_counters(sonde_result *r, const profile *p);

@@ -13,8 +13,9 @@
 /* Where the things of a name are; numbers + 1, 0: nowhere. */
 typedef struct profile_name {
 	uint64_t epoch; /* of the node */
-	uint32_t node, phase, counter;
+	uint32_t node, phase, counter, layer;
 	uint32_t n_open; /* how often it is on the stack */
+	enum { LAYER_UNKNOWN, LAYER_NONE, LAYER_ONE } is_layer;
 } profile_name;
 
 /* ---- What is looked at ------------------------------------------------------------------------------------------- */
@@ -179,6 +180,8 @@ static void on_thread(void *context, const trace_thread *thread)
 	p->thread = thread;
 	p->skips = p->options.ranks && !number_list_has(p->options.ranks, rank);
 	profile_enter_rank(p, rank);
+	profile_activity_thread(p, number);
+	p->thread_steps = p->steps.n;
 	p->open_steps.n = 0;
 	if (p->options.shape == PROFILE_THREADS)
 		p->epoch++;
@@ -204,6 +207,7 @@ static void on_begin(void *context, slice *s, const event *e)
 	(void)e;
 	uint32_t node = p->options.shape == PROFILE_TREE ? enter_tree(p, s) : list_node(p, s->site);
 	s->user = (void *)(uintptr_t)node;
+	profile_activity_begin(p, s);
 	if (!(s->flags & SLICE_ASYNC))
 		p->names[s->site->name].n_open++;
 	if (s->site->kind == NAME_STEP)
@@ -229,8 +233,10 @@ static void on_end(void *context, slice *s)
 {
 	profile *p = context;
 	uint32_t node = (uint32_t)(uintptr_t)s->user;
-	bool outermost = s->flags & SLICE_ASYNC || --p->names[s->site->name].n_open == 0;
+	profile_name *name = &p->names[s->site->name];
+	bool outermost = s->flags & SLICE_ASYNC || --name->n_open == 0;
 
+	profile_activity_end(p, s);
 	if (s->site->kind == NAME_STEP)
 		end_step(p, s);
 	if (node == PROFILE_NO_NODE || !profile_in_window(p, s->start_ns))
@@ -238,6 +244,10 @@ static void on_end(void *context, slice *s)
 	add_slice(p, s, node, outermost || p->options.shape == PROFILE_TREE);
 	if (s->site->kind == NAME_PHASE)
 		end_phase(p, s);
+	if (name->is_layer == LAYER_UNKNOWN)
+		name->is_layer = profile_is_layer(p, s->site) ? LAYER_ONE : LAYER_NONE;
+	if (name->is_layer == LAYER_ONE)
+		profile_add_layer(p, s, &name->layer);
 }
 
 static void on_counter(void *context, const trace_site *site, int64_t time_ns, double value)
@@ -270,6 +280,7 @@ static void on_device(void *context, const trace_site *site, uint32_t stream, ui
 	slice s = { .site = site, .start_ns = start_ns, .dur_ns = end_ns - start_ns };
 
 	(void)stream, (void)launch;
+	profile_activity_device(p, start_ns, end_ns);
 	if (!profile_in_window(p, start_ns))
 		return;
 	uint32_t node = p->options.shape == PROFILE_TREE ? tree_node(p, site, PROFILE_NO_NODE, 0) : list_node(p, site);
@@ -300,7 +311,7 @@ static bool prepare(profile *p)
 	p->names = calloc(n_strings, sizeof *p->names);
 	p->thread_names = calloc(p->trace->threads.n + 1, sizeof *p->thread_names);
 	p->epoch = 1;
-	if (!p->names || !p->thread_names)
+	if (!p->names || !p->thread_names || !profile_activity_prepare(p))
 		return false;
 	for (size_t i = 0; i < p->trace->threads.n; i++)
 		p->thread_names[i] = p->trace->threads.items[i].name;
@@ -341,6 +352,7 @@ sonde_status profile_new(const sonde_trace *trace, const profile_options *option
 		prepare(p) ? profile_find_windows(p, err) : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (!status && !p->failed)
 		status = trace_walk(trace, &sink, &p->counts, err);
+	p->failed |= !status && !p->failed && !profile_activity_finish(p);
 	if (!status && p->failed)
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (status) {
@@ -364,6 +376,12 @@ void profile_free(profile *p)
 	for (size_t i = 0; i < p->memory.n; i++)
 		free(p->memory.items[i]);
 	stats_done(&p->step_stats);
+	for (size_t i = 0; i < p->layers.n; i++) {
+		stats_done(&p->layers.items[i]->stats);
+		free(p->layers.items[i]);
+	}
+	profile_activity_done(p);
+	VEC_DONE(&p->layers);
 	VEC_DONE(&p->nodes);
 	VEC_DONE(&p->steps);
 	VEC_DONE(&p->phases);

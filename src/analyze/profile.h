@@ -9,13 +9,14 @@
 #ifndef SONDE_ANALYZE_PROFILE_H
 #define SONDE_ANALYZE_PROFILE_H
 
+#include "analyze/intervals.h"
 #include "analyze/stats.h"
 #include "base/vec.h"
 #include "store/trace.h"
 #include "store/walk.h"
 #include <sonde/analyze.h>
 
-enum { PROFILE_PHASES = 8, PROFILE_POINTS = 512, PROFILE_NO_NODE = UINT32_MAX };
+enum { PROFILE_PHASES = 8, PROFILE_POINTS = 512, PROFILE_HISTORY = 256, PROFILE_NO_NODE = UINT32_MAX };
 
 typedef enum profile_shape { PROFILE_FLAT, PROFILE_THREADS, PROFILE_TREE } profile_shape;
 
@@ -72,6 +73,33 @@ typedef struct profile_counter {
 	int64_t first_ns, last_ns;
 } profile_counter;
 
+typedef struct profile_point {
+	uint64_t calls;
+	int64_t total_ns;
+	int64_t first; /* number of its first step, or call */
+} profile_point;
+
+/* A module of the model. */
+typedef struct profile_layer {
+	uint32_t name;
+	stats stats;
+	int64_t slowest_step;  /* number of the one with the longest call */
+	bool is_slowest_known; /* it was in a step */
+	uint64_t per_point;    /* steps, or calls where there are none */
+	profile_point history[PROFILE_HISTORY];
+} profile_layer;
+
+/* Who worked when, within what is looked at. */
+typedef struct profile_activity {
+	int64_t cpu_ns, device_ns, both_ns;
+	bool is_known, has_device;
+	/* while walking */
+	intervals cpu, device;
+	uint8_t *works; /* by site of an imported trace: bit 0 on a thread, bit 1 on a device */
+	size_t n_sites, n_open;
+	bool has_ops, on_device;
+} profile_activity;
+
 typedef struct profile_window {
 	int64_t from_ns, to_ns;
 	int32_t rank;
@@ -89,6 +117,8 @@ typedef struct profile {
 	VEC(profile_memory *) memory;
 	VEC(profile_snapshot) snapshots;
 	VEC(profile_counter) counters;
+	VEC(profile_layer *) layers;
+	profile_activity activity;
 	const char **thread_names; /* by thread of the trace; may be "" */
 	const char *process_name;  /* NULL: not given */
 	VEC(trace_meta) meta;
@@ -102,6 +132,7 @@ typedef struct profile {
 	size_t n_slots;
 	intern_table meta_keys;	  /* numbers are the indexes of meta */
 	VEC(uint64_t) open_steps; /* indexes + 1 of steps, by depth of the stack */
+	size_t thread_steps;	  /* index of the thread's first */
 	const trace_thread *thread;
 	VEC(profile_window) windows;	    /* by rank and time: steps asked for, or else those of the warm-up */
 	const profile_window *rank_windows; /* of the thread's rank */
@@ -128,6 +159,19 @@ bool profile_in_window_or_warmup(const profile *p, int64_t ns);
 /* A walk_sink's `memory`; context is the profile. */
 void profile_add_memory(void *context, const walk_memory *e);
 void profile_add_snapshot(void *context, const walk_snapshot *s);
+
+/* profile_layers.c; *number: of the layer + 1, 0 when it is new */
+bool profile_is_layer(const profile *p, const trace_site *site);
+void profile_add_layer(profile *p, const slice *s, uint32_t *number);
+
+/* profile_activity.c; false when out of memory */
+bool profile_activity_prepare(profile *p);
+void profile_activity_thread(profile *p, size_t thread);
+void profile_activity_begin(profile *p, const slice *s);
+void profile_activity_end(profile *p, const slice *s);
+void profile_activity_device(profile *p, int64_t start_ns, int64_t end_ns);
+bool profile_activity_finish(profile *p);
+void profile_activity_done(profile *p);
 
 /* Memory over time as n equal intervals, at most PROFILE_POINTS; returns how many were written. Times count from the
    start. */

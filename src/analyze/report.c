@@ -344,7 +344,9 @@ sonde_status report_run_profile(profile *p, const sonde_analyze_options *o, sond
 		return status;
 	add_phases(r, p);
 	add_steps(r, p);
+	result_add_layers(r, p, o);
 	note_slowest(r, p);
+	result_add_activity(r, p);
 	result_add_memory(r, p);
 	result_add_memory_curves(r, p);
 	result_add_counters(r, p);

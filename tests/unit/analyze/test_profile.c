@@ -266,6 +266,61 @@ static void the_warm_up_is_left_out_and_what_is_before_it_stays(void **state)
 	make_done(&m);
 }
 
+static void frames_are_no_activity(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_training(&m);
+	sonde_trace *t = make_trace(&m);
+	profile *p = profile_of(t, (profile_options){ 0 });
+	assert_true(p->activity.is_known && !p->activity.has_device);
+	assert_int_equal(p->activity.cpu_ns, 100 + 90); /* load, and forward within it but for nothing */
+	profile_free(p);
+	p = profile_of(t, (profile_options){ .use_steps = true, .first_step = 1, .last_step = 1 });
+	assert_int_equal(p->activity.cpu_ns, 90);
+	profile_free(p);
+	p = profile_of(t, (profile_options){ .n_warmup = 1 });
+	assert_int_equal(p->activity.cpu_ns, 10 + 90); /* 90..100, 210..300 */
+	profile_free(p);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
+static void layers_have_a_history(void **state)
+{
+	enum { FC = 50, STEPS = 2 * PROFILE_HISTORY + 1 };
+	maker m = { 0 };
+
+	(void)state;
+	make_start(&m);
+	make_training_names(&m);
+	make_name(&m, FC, NAME_MODULE, "fc");
+	for (uint64_t i = 0; i < STEPS; i++) /* step i takes 10, its layer 1, and 4 in the last one */
+		MAKE_EVENTS(&m, 1, { 10 * i, STEP, 1, { i } }, { 10 * i + 1, FC },
+			    { 10 * i + (i + 1 < STEPS ? 2 : 5), END | FC }, { 10 * i + 10, END | STEP });
+	sonde_trace *t = make_trace(&m);
+	profile *p = profile_of(t, (profile_options){ 0 });
+	assert_int_equal(p->layers.n, 1);
+	const profile_layer *fc = p->layers.items[0];
+	assert_int_equal(fc->stats.calls, STEPS);
+	assert_int_equal(fc->stats.max_ns, 4);
+	assert_true(fc->is_slowest_known);
+	assert_int_equal(fc->slowest_step, STEPS - 1);
+	assert_int_equal(fc->per_point, 4); /* too many for one point each, or two */
+	assert_int_equal(fc->history[0].calls, 4);
+	assert_int_equal(fc->history[1].first, 4);
+	assert_int_equal(fc->history[PROFILE_HISTORY / 2].calls, 1);
+	assert_int_equal(fc->history[PROFILE_HISTORY / 2].total_ns, 4);
+	profile_free(p);
+	p = profile_of(t, (profile_options){ .use_steps = true, .first_step = 7, .last_step = 9 });
+	assert_int_equal(p->layers.items[0]->stats.calls, 3);
+	assert_int_equal(p->layers.items[0]->history[2].first, 9);
+	profile_free(p);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void memory_has_a_peak_with_its_place(void **state)
 {
 	maker m = { 0 };
@@ -418,6 +473,8 @@ int main(void)
 		cmocka_unit_test(steps_have_their_phases),
 		cmocka_unit_test(only_what_began_in_the_steps_asked_for_counts),
 		cmocka_unit_test(the_warm_up_is_left_out_and_what_is_before_it_stays),
+		cmocka_unit_test(frames_are_no_activity),
+		cmocka_unit_test(layers_have_a_history),
 		cmocka_unit_test(memory_has_a_peak_with_its_place),
 		cmocka_unit_test(counters_have_their_first_and_last_value_in_time),
 		cmocka_unit_test(the_last_value_of_a_fact_counts),

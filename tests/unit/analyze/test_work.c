@@ -60,6 +60,10 @@ static const says cases[] = {
 	{ "distributed", NULL,
 	  "'rank': 0, 'step': 1, 'dur_ns': 100000, 'computation_ns': 35000, 'overlap_ns': 0, 'communication_ns': 0, "
 	  "'other_ns': 65000" },
+	/* Twice, a millisecond apart: 10..30, 40..45, 110..125 and 25..80, 130..180. */
+	{ "report", NULL, "'cpu_active_ns': 80000," },
+	{ "report", NULL, "'device_active_ns': 210000," },
+	{ "report", NULL, "'overlap_ns': 20000," },
 	{ "distributed", NULL, "'rank': 1, 'count': 1, 'total_ns': 40000, 'transfer_ns': 40000, 'wait_ns': 0" },
 };
 
