@@ -4,7 +4,7 @@
 export type CellType = 'string' | 'count' | 'integer' | 'ns' | 'bytes' | 'percent' | 'number' | 'bool';
 export type Cell = string | number | boolean | null;
 
-export interface Column { key: string; header: string; type: CellType; bar?: boolean }
+export interface Column { key: string; header: string; type: CellType; bar?: boolean; hidden?: boolean }
 export interface Chart { kind: 'line' | 'steps' | 'bars'; x: string; y: string; series?: string | null }
 export interface Table {
 	key: string;
@@ -33,7 +33,7 @@ export interface Finding {
 }
 export interface Note { label: string; text: string }
 export interface Result {
-	headline: string | null;
+	headline: string | null; // or what the analysis is about
 	values: [string, Cell][];
 	tables: Table[];
 	findings: Finding[] | null;
@@ -41,7 +41,7 @@ export interface Result {
 }
 type Json = Record<string, unknown>;
 interface ViewTable { key: string; title?: string | null; columns?: Column[]; chart?: Chart | null }
-interface View { headline?: string | null; tables?: ViewTable[] }
+interface View { headline?: string | null; summary?: string | null; tables?: ViewTable[] }
 
 const SUFFIXES: [string, CellType][] = [['_ns', 'ns'], ['_bytes', 'bytes'], ['bytes', 'bytes'], ['percent', 'percent'], ['share', 'percent']];
 
@@ -60,7 +60,9 @@ export function typeOf(key: string, values: unknown[]): CellType {
 }
 
 export const headerOf = (key: string): string =>
-	(key.replace(/_(ns|bytes|percent)$/, '') || key).replaceAll('_', ' ');
+	(key.replace(/_(ns|bytes|percent)$/, '').replace(/^n_/, '') || key).replaceAll('_', ' ');
+
+const titleOf = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ');
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -81,7 +83,7 @@ export function tableOf(key: string, rows: unknown[], view?: ViewTable): Table {
 	});
 	const isTree = objects.some(row => typeof row['depth'] === 'number') && !keys.includes('depth');
 	return {
-		key, columns, title: view?.title ?? null, chart: view?.chart ?? null,
+		key, columns, title: view ? view.title ?? null : titleOf(key), chart: view?.chart ?? null,
 		rows: objects.map(row => keys.map(name => cellOf(row[name]))),
 		depths: isTree ? objects.map(row => Number(row['depth'] ?? 0)) : null,
 	};
@@ -89,7 +91,7 @@ export function tableOf(key: string, rows: unknown[], view?: ViewTable): Table {
 
 export function resultOf(json: Json): Result {
 	const view = (isObject(json['view']) ? json['view'] : {}) as View;
-	const result: Result = { headline: view.headline ?? null, values: [], tables: [], findings: null, notes: [] };
+	const result: Result = { headline: view.headline ?? view.summary ?? null, values: [], tables: [], findings: null, notes: [] };
 	for (const [key, value] of Object.entries(json)) {
 		if (key === 'schema' || key === 'view' || key === 'available')
 			continue;

@@ -1,7 +1,8 @@
 // The shell: bar, the view of the address, overlays, and keys that hold everywhere.
-import { useEffect } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { factsError, facts, isHelpOpen, message, sessionError, sessionId, sessions, show, view } from '../state/app';
-import { opening } from '../state/api';
+import { nRunning, opening } from '../state/api';
 import { VIEWS } from '../views/list';
 import { Bar } from './bar';
 import { Failed, Waiting } from './empty';
@@ -31,6 +32,13 @@ function onKey(event: KeyboardEvent): void {
 	event.preventDefault();
 }
 
+// A view that fails says so and leaves the others alone.
+function Guard({ title, children }: { title: string; children: ComponentChildren }) {
+	const [error] = useErrorBoundary(problem => console.error(problem));
+
+	return error ? <Failed title={title} text={`This view failed: ${error instanceof Error ? error.message : String(error)}. The other views still work.`} /> : <>{children}</>;
+}
+
 function Content() {
 	if (sessionError.value)
 		return <Failed title="The list of traces did not come" text={sessionError.value} />;
@@ -41,7 +49,7 @@ function Content() {
 	if (!facts.value)
 		return <Waiting text={opening.value?.message ?? null} />;
 	const one = VIEWS.find(known => known.id === view.value) ?? VIEWS[0]!;
-	return <one.component key={one.id + sessionId.value} />;
+	return <Guard key={one.id + sessionId.value} title={one.title}><one.component /></Guard>;
 }
 
 export function App() {
@@ -56,7 +64,7 @@ export function App() {
 	});
 	return <div class="shell">
 		<Bar />
-		<main id="view" aria-label={one.title} class={one.isWide ? 'wide' : 'page'} tabIndex={-1}><Content /></main>
+		<main id="view" aria-label={one.title} aria-busy={nRunning.value > 0} class={one.isWide ? 'wide' : 'page'} tabIndex={-1}><Content /></main>
 		{isHelpOpen.value && <Help />}
 		<div role="status" aria-live="polite">{message.value && <div class="toast">{message.value}</div>}</div>
 	</div>;

@@ -82,7 +82,7 @@ const NEXT_THEME = { system: 'light', light: 'dark', dark: 'system' } as const;
 export function Bar() {
 	const isMenuOpen = useSignal(false);
 
-	return <header class="bar">
+	return <header class="topbar">
 		<span class="brand"><Mark /></span>
 		<button class="trace" aria-expanded={isMenuOpen.value} aria-haspopup="true" title="Switch, compare, open"
 			onClick={() => { isMenuOpen.value = !isMenuOpen.value; }}>{session.value?.name ?? 'traces'} ▾</button>

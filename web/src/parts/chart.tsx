@@ -38,7 +38,7 @@ function seriesOf(data: ChartData, area: boolean): uPlot.Series[] {
 		const color = css(`--s${i % SERIES}`);
 		const base: uPlot.Series = { label: one.name, stroke: color, width: 1.5, points: { show: false }, spanGaps: data.kind !== 'bars', value: (_, v) => textOf(data.yType)(v) };
 		if (data.kind === 'bars')
-			return { ...base, fill: color + 'cc', width: 0, paths: uPlot.paths.bars!({ size: [0.85, 24] }) };
+			return { ...base, fill: color + 'cc', width: 0, paths: uPlot.paths.bars!({ size: [0.85, 64] }) };
 		if (area)
 			base.fill = color + '30';
 		return data.kind === 'steps' ? { ...base, paths: uPlot.paths.stepped!({ align: 1 }) } : base;

@@ -1,9 +1,8 @@
 // Any analysis: its sentence, findings, charts, tables and remarks. A tab is one row of views/list.tsx over this.
 import { useMemo } from 'preact/hooks';
 import { chartOf } from '../data/chart';
-import { headerOf, resultOf, type Cell, type Result, type Table } from '../data/result';
+import { headerOf, resultOf, typeOf, type Cell, type Result, type Table } from '../data/result';
 import { cellText } from '../data/table';
-import { typeOf } from '../data/result';
 import { filters, sessionPath, show } from '../state/app';
 import { query } from '../state/api';
 import { useFetch } from '../state/fetch';
@@ -14,7 +13,10 @@ import { TableView } from './table';
 
 export interface Answer { available?: boolean; reason?: string; command?: string; [key: string]: unknown }
 
-export const valueText = (key: string, value: Cell): string => cellText({ key, header: key, type: typeOf(key, [value]) }, value);
+export const valueText = (key: string, value: Cell): string => {
+	const type = typeOf(key, [value]);
+	return cellText({ key, header: key, type }, value) + (type === 'percent' ? ' %' : '');
+};
 
 // A row that names a slice, a step or a time leads there.
 export function rowAction(table: Table): ((row: number) => void) | undefined {
@@ -47,7 +49,7 @@ export function Notes({ result }: { result: Result }) {
 }
 
 export function Values({ result }: { result: Result }) {
-	const shown = result.values.filter(([, value]) => value !== null && value !== '');
+	const shown = result.values.filter(([key, value]) => value !== null && value !== '' && (key !== 'n_warmup_steps' || value !== 0));
 
 	return shown.length ? <dl class="values">{shown.map(([key, value]) => <div key={key}><dt>{headerOf(key)}</dt><dd>{valueText(key, value)}</dd></div>)}</dl> : null;
 }

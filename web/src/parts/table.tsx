@@ -39,6 +39,8 @@ function Body({ table, rows, first, n, bar, units, most, onRow, rowTitle }: Body
 		{visible.map((row, i) => <tr key={row} tabIndex={first + i === 0 ? 0 : -1} aria-rowindex={first + i + 2} title={onRow ? rowTitle : undefined}
 			class={onRow ? 'active' : ''} onKeyDown={event => keys(event, row)} onClick={onRow && (() => onRow(row))}>
 			{table.columns.map((column, c) => {
+				if (column.hidden)
+					return null;
 				const cell = table.rows[row]![c] ?? null;
 				const text = cellText(column, cell, units[c]);
 				const style: Record<string, string> = {};
@@ -56,7 +58,7 @@ function Body({ table, rows, first, n, bar, units, most, onRow, rowTitle }: Body
 }
 
 function largest(table: Table, column: number): number {
-	let most = table.columns[column]?.type === 'percent' ? 0 : 0;
+	let most = 0;
 	for (const row of table.rows)
 		if (typeof row[column] === 'number')
 			most = Math.max(most, row[column] as number);
@@ -88,7 +90,7 @@ export function TableView(props: TableProps) {
 		</div>}
 		<div class="scroll" ref={scroll} style={{ maxHeight: `${maxHeight}px` }} onScroll={event => isVirtual && setTop(event.currentTarget.scrollTop)}>
 			<table aria-rowcount={rows.length + 1}>
-				<thead><tr>{table.columns.map((column, i) => <th key={column.key} scope="col" class={isNumeric(column) ? 'n' : ''}
+				<thead><tr>{table.columns.map((column, i) => !column.hidden && <th key={column.key} scope="col" class={isNumeric(column) ? 'n' : ''}
 					aria-sort={sort?.column === i ? sort.down ? 'descending' : 'ascending' : undefined}>
 					<button onClick={() => setSort(nextSort(sort, i, isNumeric(column)))}>
 						{column.header}{column.type === 'percent' && !column.header.includes('%') && !/percent/.test(column.header) ? ' %' : ''}

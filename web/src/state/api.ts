@@ -8,8 +8,8 @@ export class ApiError extends Error {
 }
 
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
-export const sentence = (error: unknown): string => error instanceof ApiError ? error.message
-	: `The server does not answer (${error instanceof Error ? error.message : String(error)}). Is sonde serve still running?`;
+export const sentence = (error: unknown): string => error instanceof TypeError && /fetch|network/i.test(error.message)
+	? 'The server does not answer. Is sonde serve still running?' : error instanceof Error ? error.message : String(error);
 
 // What is on its way, for the thin bar; and how far the opening of a trace is.
 export const nRunning = signal(0);

@@ -86,8 +86,8 @@ effect(() => {
 		factsOf = path;
 	}
 	if (path)
-		get<Facts>(path, control.signal).then(value => {
-			facts.value = value;
+		get<Facts & { session: Session }>(path, control.signal).then(value => {
+			facts.value = { ...value, name: value.session.name };
 			factsError.value = null;
 		}, error => {
 			if (!isAbort(error))

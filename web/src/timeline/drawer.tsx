@@ -9,6 +9,7 @@ import { useFetch } from '../state/fetch';
 import type { Flow, Slice, SliceRef } from '../state/types';
 import { TableView } from '../parts/table';
 import { Failed } from '../parts/empty';
+import { trackLabel } from './layout';
 import type { Range, Store } from './store';
 import { fit } from './viewport';
 
@@ -75,16 +76,27 @@ function SliceDetails({ slice, store }: { slice: Slice; store: Store }) {
 	</div>;
 }
 
-interface Sum { name?: string; site?: number; class?: string; track?: number; count: number; total_ns: number; self_ns: number; min_ns?: number | null; max_ns?: number | null }
-interface Aggregate { names?: Sum[]; by_name?: Sum[]; tracks?: Sum[]; by_track?: Sum[]; [key: string]: unknown }
+interface NameSum { name: string; class: string; n_slices: number; total_ns: number; self_ns: number; min_ns: number; max_ns: number }
+interface TrackSum { track: number; n_slices: number; covered_ns: number }
+interface Aggregate { n_names: number; names: NameSum[]; tracks: TrackSum[] }
 
-const COLUMNS: Column[] = [['name', 'name', 'string'], ['count', 'calls', 'count'], ['total_ns', 'total', 'ns'], ['self_ns', 'self', 'ns'], ['percent', 'of the range', 'percent'], ['avg_ns', 'avg', 'ns'], ['min_ns', 'min', 'ns'], ['max_ns', 'max', 'ns']]
-	.map(([key, header, type]) => ({ key, header, type, bar: key === 'percent' }) as Column);
+const columns = (list: [string, string, string][]): Column[] => list.map(([key, header, type]) => ({ key, header, type, bar: key === 'percent' }) as Column);
+const NAMES = columns([['name', 'name', 'string'], ['n_slices', 'calls', 'count'], ['total_ns', 'total', 'ns'], ['self_ns', 'self', 'ns'], ['percent', 'of the range', 'percent'], ['avg_ns', 'avg', 'ns'], ['min_ns', 'min', 'ns'], ['max_ns', 'max', 'ns']]);
+const TRACKS = columns([['name', 'track', 'string'], ['n_slices', 'slices', 'count'], ['covered_ns', 'covered', 'ns'], ['percent', 'of the range', 'percent']]);
 
-function sumTable(title: string, sums: Sum[], label: (sum: Sum) => string, range: Range): Table {
-	const length = Math.max(1, range.to - range.from);
-	const rows = sums.map(sum => ({ ...sum, name: label(sum), percent: 100 * sum.total_ns / length, avg_ns: sum.count ? sum.total_ns / sum.count : null }));
-	return { ...tableOf(title, rows, { key: title, columns: COLUMNS }), title };
+function byName(data: Aggregate, length: number): Table {
+	const rows = data.names.filter(sum => sum.n_slices > 0).map(sum => ({ ...sum, percent: 100 * sum.total_ns / length, avg_ns: Math.round(sum.total_ns / sum.n_slices) }));
+	return { ...tableOf('names', rows, { key: 'names', columns: NAMES }), title: data.n_names > rows.length ? `The longest of ${format.plural(data.n_names, 'name')}` : 'Names' };
+}
+
+function byTrack(data: Aggregate, length: number, store: Store): Table {
+	const known = new Map(store.tracks.peek()?.tracks.map(track => [track.id, track]));
+	const label = (id: number): string => {
+		const track = known.get(id);
+		return track ? trackLabel(track) + (track.rank !== null && track.rank >= 0 ? `, rank ${track.rank}` : '') : `track ${id}`;
+	};
+	const rows = data.tracks.filter(sum => sum.n_slices > 0).map(sum => ({ ...sum, name: label(sum.track), percent: 100 * sum.covered_ns / length }));
+	return { ...tableOf('tracks', rows, { key: 'tracks', columns: TRACKS }), title: 'Tracks' };
 }
 
 function RangeDetails({ range, store }: { range: Range; store: Store }) {
@@ -92,19 +104,15 @@ function RangeDetails({ range, store }: { range: Range; store: Store }) {
 	const where = sessionPath.value;
 	const { data, error } = useFetch<Aggregate>(where && `${where}/aggregate` + query({ from: range.from, to: range.to }));
 	const tables = useMemo(() => {
-		if (!data)
-			return null;
-		const track = (id?: number): string => store.tracks.peek()?.tracks.find(one => one.id === id)?.name ?? `track ${id}`;
-		const sorted = (sums: Sum[] | undefined): Sum[] => [...sums ?? []].filter(sum => sum.count > 0).sort((a, b) => b.total_ns - a.total_ns);
-		return { names: sumTable('By name', sorted(data.names ?? data.by_name), sum => sum.name ?? store.sites.peek()[sum.site ?? -1]?.name ?? '?', range),
-			tracks: sumTable('By track', sorted(data.tracks ?? data.by_track), sum => sum.name ?? track(sum.track), range) };
+		const length = Math.max(1, range.to - range.from);
+		return data && { names: byName(data, length), tracks: byTrack(data, length, store) };
 	}, [data]);
 	const table = tables && (isByTrack ? tables.tracks : tables.names);
 
 	return <div class="range">
 		<div class="tool-row">
 			<h2>{format.ns(range.to - range.from)}</h2>
-			<span class="quiet">from {format.at(range.from, 1)} to {format.at(range.to, 1)}{data ? `, ${format.plural(tables!.names.rows.reduce((sum, row) => sum + Number(row[1]), 0), 'slice')}` : ''}</span>
+			<span class="quiet">from {format.at(range.from, 1)} to {format.at(range.to, 1)}{data ? `, ${format.plural(data.tracks.reduce((sum, track) => sum + track.n_slices, 0), 'slice')}` : ''}</span>
 			<div class="group" role="group" aria-label="Sum up">
 				<button aria-pressed={!isByTrack} onClick={() => setByTrack(false)}>by name</button>
 				<button aria-pressed={isByTrack} onClick={() => setByTrack(true)}>by track</button>

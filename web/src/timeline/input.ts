@@ -51,8 +51,8 @@ export function listenBoxes(scene: Scene, element: HTMLElement): () => void {
 				scene.plan();
 			}
 		}
-		const hit = start ? null : scene.hit(x, y);
-		store.hover.value = { slice: -1, site: -1, n: 0, lane: -1, ...hit, x, y };
+		const hit = start ? null : scene.hit(x, y), counter = start ? null : scene.counterAt(x, y);
+		store.hover.value = { slice: -1, site: -1, n: 0, lane: -1, counter, ...hit, x, y };
 	}, { signal });
 
 	element.addEventListener('pointerup', event => {
@@ -101,7 +101,7 @@ export function listenRuler(scene: Scene, ruler: HTMLElement, minimap: HTMLEleme
 		scene.plan();
 	}, { signal });
 	ruler.addEventListener('pointerup', event => {
-		const step = store.steps.peek().find(one => from !== null && one.start_ns <= from && one.start_ns + one.dur_ns >= from);
+		const step = store.stepRow.peek().find(one => from !== null && one.start_ns <= from && one.start_ns + one.dur_ns >= from);
 		const isBrush = scene.drag && scene.xAt(scene.drag.to) - scene.xAt(scene.drag.from) > CLICK;
 		if (isBrush)
 			store.move({ ...scene.drag! });

@@ -96,19 +96,15 @@ export class Loader {
 		this.isBusy = true;
 		const { signal } = this.control, before = this.wish;
 		const start = performance.now();
-		Promise.all(jobs).then(() => {
+		for (const job of jobs)
+			job.then(() => !signal.aborted && this.onData(), error => !signal.aborted && !isAbort(error) && this.onError(error));
+		void Promise.allSettled(jobs).then(() => {
 			if (signal.aborted)
 				return;
 			this.lastMs = performance.now() - start;
 			this.isBusy = false;
-			this.onData();
 			if (this.wish !== before)
 				this.run(0.1);
-		}, error => {
-			if (signal.aborted || isAbort(error))
-				return;
-			this.isBusy = false;
-			this.onError(error);
 		});
 	}
 

@@ -28,7 +28,9 @@ export class Scene {
 	private readonly worker = new Worker('/worker.js');
 	private readonly ends: (() => void)[] = [];
 	private isPlanned = false;
-	private sent: unknown[] = [];
+	private hasMap = false;
+	private sent: unknown[] = []; // data
+	private painted: unknown[] = []; // sites and colours
 
 	constructor(readonly store: Store, private readonly canvases: Canvases) {
 		this.loader = new Loader(() => this.onData(), error => {
@@ -41,10 +43,8 @@ export class Scene {
 			this.drawMs = data.ms;
 			this.nFrames++;
 		};
-		this.ends.push(effect(() => this.post({ kind: 'sites', names: store.sites.value.map(site => site.name) })));
-		this.ends.push(effect(() => this.sendColors()));
 		this.ends.push(effect(() => {
-			void [store.view.value, store.layout.value, store.selection.value, store.hover.value, store.range.value, store.steps.value, store.notes.value,
+			void [store.sites.value, store.marks.value, store.view.value, store.layout.value, store.selection.value, store.hover.value, store.range.value, store.steps.value, store.notes.value,
 				store.rangeOptions.value, isDark.value, param('group'), facts.value];
 			this.plan();
 		}));
@@ -64,18 +64,23 @@ export class Scene {
 		this.width = Math.max(1, Math.floor(width));
 		this.height = Math.max(1, Math.floor(height));
 		this.ratio = devicePixelRatio || 1;
-		this.sendColors();
 		this.plan();
 	}
 
-	// Names that the search did not find step back.
-	private sendColors(): void {
-		const dark = isDark.value, marks = this.store.marks.value, back = parse(dark ? '#14171c' : '#ffffff');
-		const sites = Uint32Array.from(this.store.sites.value, (site, i) => {
+	// Names and colours, when they are other ones. Names that the search did not find step back.
+	private sendSites(): void {
+		const dark = isDark.peek(), marks = this.store.marks.peek(), names = this.store.sites.peek(), back = parse(dark ? '#14171c' : '#ffffff');
+		const wanted = [names, marks, dark, this.ratio];
+		if (names !== this.painted[0])
+			this.post({ kind: 'sites', names: names.map(site => site.name) });
+		if (wanted.every((one, i) => one === this.painted[i]))
+			return;
+		this.painted = wanted;
+		const sites = Uint32Array.from(names, (site, i) => {
 			const color = siteColor(site.name, site.class, dark);
 			return marks && !marks.has(i) ? mix(color, back, 0.22) : color;
 		});
-		const classes = [HUE['kernel']!, HUE['communication']!, HUE['copy']!].map(hue => hueColor(hue, dark));
+		const classes = [HUE['kernel']!, HUE['communication']!, HUE['copy']!].map(hue => mix(hueColor(hue, dark), back, 0.72));
 		const colors: Colors = { sites, back, line: parse(dark ? '#20262e' : '#eceff3'), classes, counter: hueColor(0, dark), counterSoft: mix(hueColor(0, dark), back, 0.25) };
 		this.post({ kind: 'colors', colors, font: FONT.replace('11px', `${11 * this.ratio}px`), ratio: this.ratio });
 	}
@@ -140,6 +145,17 @@ export class Scene {
 		return best;
 	}
 
+	// The counter at a point: the least and the most of its pixel.
+	counterAt(x: number, y: number): { name: string; min: number; max: number } | null {
+		const counter = this.rowAt(y)?.counter, ns = this.nsAt(x);
+		for (const chunk of counter ? this.loader.counters : []) {
+			const values = chunk.counters.get(counter!.id), at = Math.floor((ns - chunk.from) / (chunk.to - chunk.from) * chunk.px);
+			if (values && at >= 0 && at < chunk.px && !Number.isNaN(values.max[at]!))
+				return { name: counter!.name, min: values.min[at]!, max: values.max[at]! };
+		}
+		return null;
+	}
+
 	// The box of a slice in css px of the canvas, or of its track when it is folded away; null when it has no row.
 	boxOf(slice: Pick<SliceRef, 'lane' | 'start_ns' | 'dur_ns' | 'track'>): Box | null {
 		const layout = this.store.layout.peek();
@@ -183,6 +199,11 @@ export class Scene {
 			lanes: [...new Set([...seen.flatMap(row => row.lanes.map(lane => lane.lane)), ...(this.loader.whole ? [] : this.outer())])],
 			counters: seen.flatMap(row => row.counter ? [row.counter.id] : []), overlap: seen.some(row => row.kind === 'overlap'), options: store.rangeOptions.peek(),
 		});
+		this.drawTop();
+		// A recording that grew has other numbers: the old picture stays until there is a new one.
+		if (!this.loader.all.length && seen.some(row => row.lanes.length))
+			return;
+		this.sendSites();
 		const data = [...this.loader.all, ...this.loader.overlap, ...this.loader.counters];
 		if (data.length !== this.sent.length || data.some((one, i) => one !== this.sent[i])) {
 			this.sent = data;
@@ -192,7 +213,6 @@ export class Scene {
 			rows: this.paintRows(rows), bands: this.bands(seen), groupPx: param('group') === '1' ? 6 * this.ratio : 0 };
 		this.post({ kind: 'frame', frame });
 		this.drawOver();
-		this.drawTop();
 	}
 
 	// For the minimap: of each track the lane that has most to show.
@@ -208,10 +228,13 @@ export class Scene {
 		const { store, width, ratio } = this, style = look(isDark.peek()), view = store.view.peek(), range = this.drag ?? store.range.peek();
 		const ruler = begin(this.canvases.ruler, width, RULER + STEPS, ratio);
 		drawRuler(ruler, view, width, style);
-		drawSteps(ruler, store.steps.peek(), view, width, style);
+		drawSteps(ruler, store.stepRow.peek(), view, width, style);
 		drawNotes(ruler, store.notes.peek(), view, width, style);
 		if (range)
 			drawCaliper(ruler, range, view, width, style);
+		if (!this.loader.whole && this.hasMap)
+			return;
+		this.hasMap = this.loader.whole !== null;
 		const map = begin(this.canvases.minimap, width, MINIMAP, ratio);
 		drawMinimap(map, this.loader.whole, this.outer().filter(lane => this.loader.whole?.lanes.has(lane)), store.sites.peek(), view, store.end.peek(), width, MINIMAP, style);
 	}

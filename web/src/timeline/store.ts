@@ -8,7 +8,7 @@ import { layout, type Layout } from './layout';
 import { clamp, fit, reveal, type Viewport } from './viewport';
 
 export interface Range { from: number; to: number }
-export interface Hover { slice: number; site: number; n: number; lane: number; x: number; y: number }
+export interface Hover { slice: number; site: number; n: number; lane: number; x: number; y: number; counter: { name: string; min: number; max: number } | null }
 interface SearchAnswer { names: { site: number; name: string; n_slices: number; total_ns: number }[]; n_slices: number; slice: SliceRef | null }
 
 const listOf = (name: string): ReadonlySet<string> => new Set(param(name).split(',').filter(Boolean));
@@ -25,6 +25,12 @@ export class Store {
 	readonly notes = signal<TimeNote[]>([]);
 	readonly notesKept = signal<string>('file');
 	readonly error = signal<string | null>(null);
+	// One row of steps: of the first rank that is shown.
+	readonly stepRow = computed(() => {
+		const wanted = integer(param('ranks').split(',')[0]), steps = this.steps.value;
+		const rank = wanted ?? steps.reduce<number | null>((least, step) => step.rank === null ? least : Math.min(step.rank, least ?? step.rank), null);
+		return steps.filter(step => step.rank === rank);
+	});
 	readonly end: ReadonlySignal<number> = computed(() => Math.max(1, facts.value?.duration_ns ?? 1));
 	readonly view = signal<Viewport>({ from: 0, to: 1 });
 	readonly selection = signal<Slice | null>(null);
@@ -52,9 +58,17 @@ export class Store {
 	private readonly details = new Map<string, Promise<Slice>>();
 	private readonly ends: (() => void)[] = [];
 	private addressTimer = 0;
+	private selectedIn = 0; // generation
+	private isWhole = true; // the end is followed while the recording grows
 
 	start(): void {
 		this.view.value = this.viewOfAddress();
+		this.isWhole = params.peek()['from'] === undefined;
+		this.ends.push(effect(() => {
+			const end = this.end.value;
+			if (this.isWhole)
+				this.view.value = { from: 0, to: Math.max(end, 20) };
+		}));
 		this.ends.push(effect(() => this.load(sessionPath.value, shownGeneration.value)));
 		this.ends.push(effect(() => this.select(integer(param('sel')), param('fit') === '1')));
 		this.ends.push(effect(() => this.search(param('q'))));
@@ -64,7 +78,7 @@ export class Store {
 		this.ends.push(effect(() => {
 			const now = `${params.value['from']}..${params.value['to']}`;
 			if (now !== last && now !== `${this.view.peek().from}..${this.view.peek().to}` && params.value['from'] !== undefined)
-				this.view.value = this.viewOfAddress();
+				this.move(this.viewOfAddress());
 			last = now;
 		}));
 	}
@@ -82,11 +96,11 @@ export class Store {
 	// Moves; the address follows when the reader rests.
 	move(view: Viewport): void {
 		this.view.value = clamp(view, this.end.peek());
+		this.isWhole = this.view.peek().from === 0 && this.view.peek().to >= this.end.peek();
 		clearTimeout(this.addressTimer);
 		this.addressTimer = setTimeout(() => {
 			const { from, to } = this.view.peek();
-			const isWhole = from === 0 && to >= this.end.peek();
-			go({ from: isWhole ? '' : String(from), to: isWhole ? '' : String(to) });
+			go({ from: this.isWhole ? '' : String(from), to: this.isWhole ? '' : String(to) });
 		}, 200) as unknown as number;
 	}
 
@@ -99,14 +113,12 @@ export class Store {
 				this.error.value = sentence(error);
 		};
 		if (path) {
-			const wasWhole = this.view.peek().from === 0 && this.view.peek().to >= this.end.peek();
 			Promise.all([get<Tracks>(`${path}/tracks`, control.signal), this.loadSites(path, control.signal)]).then(([tracks, sites]) => batch(() => {
 				this.sites.value = sites;
 				this.tracks.value = { ...tracks, generation: tracks.generation ?? generation };
 				this.error.value = null;
 				this.details.clear();
-				if (wasWhole && params.peek()['from'] === undefined)
-					this.view.value = { from: 0, to: this.end.peek() };
+				void this.findAgain();
 			}), fail);
 			get<{ steps: Step[] }>(`${path}/steps`, control.signal).then(answer => { this.steps.value = answer.steps; }, fail);
 			get<{ notes: TimeNote[]; kept_in?: string }>(`${path}/notes`, control.signal).then(answer => {
@@ -117,6 +129,17 @@ export class Store {
 				.then(answer => { this.overlapRanks.value = new Set((answer.ranks ?? []).map(one => one.rank ?? -1)); }, () => undefined);
 		}
 		return () => control.abort();
+	}
+
+	// Numbers are of one generation: the slice that is selected is looked for by its name and time.
+	private async findAgain(): Promise<void> {
+		const now = this.selection.peek(), generation = this.tracks.peek()?.generation ?? 0;
+		if (!now || this.selectedIn === generation)
+			return;
+		this.selectedIn = generation;
+		const found = await get<SearchAnswer>(`${sessionPath.peek()}/search` + query({ q: now.name, from: now.start_ns, dir: 'next' })).catch(() => null);
+		if (found?.slice?.start_ns === now.start_ns && found.slice.name === now.name && this.selection.peek() === now)
+			go({ sel: String(found.slice.id) });
 	}
 
 	private async loadSites(path: string, signal: AbortSignal): Promise<Site[]> {
@@ -155,6 +178,7 @@ export class Store {
 			if (integer(params.peek()['sel']) !== id)
 				return;
 			this.selection.value = slice;
+			this.selectedIn = this.tracks.peek()?.generation ?? 0;
 			if (isToFit) {
 				go({ fit: '' });
 				this.move(fit(slice.start_ns, slice.start_ns + slice.dur_ns, this.end.peek(), 1.5));

@@ -18,7 +18,7 @@ const BY = [['time', 'time'], ['self', 'self time'], ['device', 'device time'], 
 function useFlame(mode: string, name: string) {
 	const where = sessionPath.value;
 	const path = where && (mode === 'callers' || mode === 'callees') && !name ? null : where;
-	const fetched = useFetch<Answer>(path && `${path}/flame` + query({ by: param('by'), mode, name, thread: param('thread'), steps: filters.value.steps, from: param('from'), to: param('to'), with: param('with') }));
+	const fetched = useFetch<Answer>(path && `${path}/flame` + query({ by: param('by'), mode, name, thread: param('thread'), steps: filters.value.steps, from: param('from'), to: param('to'), with: param('with'), python: param('hide') === 'python' ? 'no' : '' }));
 	const tree = useMemo(() => fetched.data && fetched.data.available !== false && fetched.data.parent ? treeOf(fetched.data) : null, [fetched.data]);
 
 	return { ...fetched, tree };
@@ -34,6 +34,7 @@ function Tools() {
 			onClick={() => go({ mode: id === 'merged' ? '' : id, zoom: '' }, true)}>{text}</button>)}</div>
 		<div class="group" role="group" aria-label="Measure">{BY.map(([id, text]) => <button key={id} aria-pressed={(param('by') || 'time') === id} onClick={() => go({ by: id === 'time' ? '' : id, zoom: '' }, true)}>{text}</button>)}</div>
 		<button aria-pressed={param('up') === '1'} onClick={() => go({ up: param('up') ? '' : '1' })} title="The root at the bottom">flames up</button>
+		<button aria-pressed={param('hide') === 'python'} onClick={() => go({ hide: param('hide') ? '' : 'python', zoom: '' }, true)}>hide Python</button>
 		<select aria-label="Thread" value={param('thread')} onChange={event => go({ thread: event.currentTarget.value, zoom: '' }, true)}>
 			<option value="">all threads</option>
 			{tracks.slice(0, 500).map(track => <option key={track.id} value={String(track.id)}>{format.middle((track.name ?? `${track.kind} ${track.number ?? track.id}`) + (track.rank !== null && track.rank >= 0 ? `, rank ${track.rank}` : ''), 48)}</option>)}

@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import * as format from '../data/format';
 import type { ChartData } from '../data/chart';
-import { tableOf } from '../data/result';
+import { tableOf, type Table } from '../data/result';
 import { sessionPath, show } from '../state/app';
 import { useFetch } from '../state/fetch';
 import { ChartView } from '../parts/chart';
@@ -11,38 +11,44 @@ import { ResultView, rowAction, useReport } from '../parts/report';
 import { TableView } from '../parts/table';
 
 interface Device {
-	device: string;
-	from_ns?: number;
-	to_ns?: number;
-	bytes?: (number | null)[]; // the most in each pixel
-	max?: (number | null)[];
-	reserved?: (number | null)[] | null;
+	name: string;
+	rank: number | null;
+	max: (number | null)[]; // the most in each pixel
 	peak_bytes: number | null;
-	peak_at_ns: number | null;
-	peak_in?: string | null;
-	composition?: Record<string, unknown>[] | null;
-	[more: string]: unknown;
+	peak_ns: number | null;
+	end_bytes: number | null;
+	n_allocations: number;
+	n_frees: number;
+	composition: { name: string | null; n_blocks: number; bytes: number }[];
+	other_bytes: number | null;
+	unknown_bytes: number | null;
+	is_total_known: boolean;
 }
-interface Answer { available?: boolean; reason?: string; command?: string; px?: number; duration_ns?: number; from_ns?: number; to_ns?: number; devices?: Device[] }
+interface Answer { available?: boolean; reason?: string; command?: string; duration_ns?: number; devices?: Device[] }
 
 const PX = 1200;
+const OUTSIDE = 'outside of any scope';
+
+// The blocks that were live at the peak, by what allocated them.
+function compositionOf(device: Device): Table | null {
+	const all = device.peak_bytes || 1;
+	const rows: Record<string, unknown>[] = device.composition.map(one => ({ name: one.name ?? OUTSIDE, n_blocks: one.n_blocks, bytes: one.bytes, percent: 100 * one.bytes / all }));
+	for (const [name, bytes] of [['others', device.other_bytes], ['allocated before the recording, or unknown', device.unknown_bytes]] as const)
+		if (bytes)
+			rows.push({ name, n_blocks: null, bytes, percent: 100 * bytes / all });
+	return rows.length ? { ...tableOf('composition', rows), title: 'What the peak was made of' } : null;
+}
 
 function DeviceView({ device, end }: { device: Device; end: number }) {
-	const values = device.bytes ?? device.max ?? [];
-	const data = useMemo((): ChartData | null => {
-		if (values.length < 2)
-			return null;
-		const from = device.from_ns ?? 0, to = device.to_ns ?? end;
-		const series = [{ name: 'allocated', values }, ...(device.reserved ? [{ name: 'reserved', values: device.reserved }] : [])];
-		return { x: values.map((_, i) => from + (to - from) * i / values.length), series, kind: 'steps', xType: 'ns', yType: 'bytes', xName: 'time', yName: 'bytes' };
-	}, [device]);
-	const composition = useMemo(() => device.composition?.length ? { ...tableOf('composition', device.composition), title: 'What the peak was made of' } : null, [device]);
-	const peakAt = device.peak_at_ns;
+	const values = device.max;
+	const data = useMemo((): ChartData | null => values.length < 2 ? null : { x: values.map((_, i) => end * i / values.length), series: [{ name: 'allocated', values }], kind: 'steps', xType: 'ns', yType: 'bytes', xName: 'time', yName: 'bytes' }, [device]);
+	const composition = useMemo(() => compositionOf(device), [device]);
+	const peakAt = device.peak_ns;
 
 	return <section class="block">
-		<h2>{device.device}</h2>
-		<p>Peak {format.bytes(device.peak_bytes)}{peakAt !== null && peakAt !== undefined ? <> at <button class="link" onClick={() => show('timeline', { from: String(Math.max(0, Math.round(peakAt - end / 50))), to: String(Math.round(peakAt + end / 50)), range: `${peakAt}..${peakAt}` })}>{format.at(peakAt, Math.max(1, end / 1000))}</button></> : null}{device.peak_in ? <> in <code>{format.middle(device.peak_in, 80)}</code></> : null}.</p>
-		{data ? <ChartView data={data} area label={`Memory of ${device.device} over time`} /> : <p class="quiet">No course of it over time was recorded.</p>}
+		<h2>{device.name}{device.rank !== null && device.rank >= 0 ? `, rank ${device.rank}` : ''}</h2>
+		<p>Peak {format.bytes(device.peak_bytes)}{peakAt !== null && peakAt !== undefined ? <> at <button class="link" onClick={() => show('timeline', { from: String(Math.max(0, Math.round(peakAt - end / 50))), to: String(Math.round(peakAt + end / 50)), range: `${peakAt}..${peakAt}` })}>{format.at(peakAt, Math.max(1, end / 1000))}</button></> : null}; {format.bytes(device.end_bytes)} at the end. {format.plural(device.n_allocations, 'allocation')}, {format.plural(device.n_frees, 'free')}.{device.is_total_known ? '' : ' What was allocated before the recording began is not known: the figures are of what was seen.'}</p>
+		{data ? <ChartView data={data} area label={`Memory of ${device.name} over time`} /> : <p class="quiet">No course of it over time was recorded.</p>}
 		{data && <details><summary>table</summary><TableView maxHeight={280} table={tableOf('timeline', data.x.map((at_ns, i) => ({ at_ns: Math.round(at_ns), allocated_bytes: values[i] ?? null })))} /></details>}
 		{composition && <TableView table={composition} onRow={rowAction(composition)} maxHeight={360} />}
 	</section>;
@@ -68,8 +74,8 @@ export function Memory() {
 		return <Empty title="Memory" text={data.reason ?? 'No memory was recorded in this trace.'} command={data.command ?? 'sonde record --memory -- ./train'} />;
 	const most = [...data.devices].sort((a, b) => (b.peak_bytes ?? 0) - (a.peak_bytes ?? 0))[0]!;
 	return <>
-		<h1>Memory peaks at {format.bytes(most.peak_bytes)} on {most.device}{most.peak_in ? `, in ${format.middle(most.peak_in, 60)}` : ''}.</h1>
-		{data.devices.map(device => <DeviceView key={device.device} device={device} end={data.to_ns ?? data.duration_ns ?? 1} />)}
+		<h1>Memory peaks at {format.bytes(most.peak_bytes)} on {most.name}{most.composition[0] ? `, most of it by ${format.middle(most.composition[0].name ?? OUTSIDE, 60)}` : ''}.</h1>
+		{data.devices.map(device => <DeviceView key={device.name + device.rank} device={device} end={data.duration_ns ?? 1} />)}
 		<Leaks />
 	</>;
 }

@@ -6,7 +6,7 @@ import type { ChartData } from '../data/chart';
 import { tableOf, type Result, type Table } from '../data/result';
 import { facts, session, show } from '../state/app';
 import { ChartView } from '../parts/chart';
-import { Failed, Waiting } from '../parts/empty';
+import { Empty, Failed, Waiting } from '../parts/empty';
 import { Findings } from '../parts/findings';
 import { Notes, rowAction, useReport } from '../parts/report';
 import { Legend, Stack } from '../parts/stack';
@@ -75,10 +75,14 @@ function Memory({ summary }: { summary: Result | null }) {
 function Recorded({ summary }: { summary: Result }) {
 	const lost = valueOf(summary, 'n_lost'), emitted = valueOf(summary, 'n_emitted'), repaired = valueOf(summary, 'n_repaired_total');
 
+	// Metadata of other tools comes as it is; remarks of ours are lower case words.
+	const raw = summary.notes.filter(note => /[A-Z_]/.test(note.label)), told = summary.notes.filter(note => !raw.includes(note) && !['next', 'memory', 'events'].includes(note.label));
+
 	return <section class="block">
 		<h2>What was recorded</h2>
 		<p>{emitted === null ? format.plural(facts.value!.n_slices ?? 0, 'slice') : format.plural(emitted, 'event')}{lost === null ? '' : lost ? `, of which ${format.count(lost)} were lost` : ', none lost'}{repaired ? `, ${format.count(repaired)} repaired` : ''}{session.value?.size_bytes ? `, ${format.bytes(session.value.size_bytes)} on disk` : ''}.</p>
-		<Notes result={{ ...summary, notes: summary.notes.filter(note => note.label !== 'next') }} />
+		<Notes result={{ ...summary, notes: told }} />
+		{raw.length > 0 && <details><summary>what the trace says about itself</summary><Notes result={{ ...summary, notes: raw }} /></details>}
 	</section>;
 }
 
@@ -89,6 +93,8 @@ export function Overview() {
 
 	if (summary.error)
 		return <Failed title="Overview" text={summary.error} />;
+	if (summary.data?.available === false)
+		return <Empty title="Overview" text={summary.data.reason ?? 'There is nothing in this trace.'} command={summary.data.command ?? null} />;
 	if (!summary.result)
 		return <Waiting text={null} />;
 	return <>

@@ -43,9 +43,14 @@ function Tip({ hover, store, isLeft }: { hover: Hover; store: Store; isLeft: boo
 		const timer = setTimeout(() => store.slice(hover.slice).then(slice => setText(`${format.ns(slice.dur_ns)}, self ${format.ns(slice.self_ns)}, at ${format.at(slice.start_ns, 1000)}`), () => undefined), 60);
 		return () => clearTimeout(timer);
 	}, [hover.slice]);
+	const place = isLeft ? { right: `calc(100% - ${hover.x - 12}px)`, top: `${hover.y + 16}px` } : { left: `${hover.x + 12}px`, top: `${hover.y + 16}px` };
+	if (hover.counter) {
+		const { name, min, max } = hover.counter, type = /bytes/.test(name) ? format.bytes : /(^| )ns( |$)/.test(name) ? format.ns : format.number;
+		return <div class="tip" style={place}>{name} <b>{min === max ? type(max) : `${type(min)} to ${type(max)}`}</b></div>;
+	}
 	if (!site)
 		return null;
-	return <div class="tip" style={isLeft ? { right: `calc(100% - ${hover.x - 12}px)`, top: `${hover.y + 16}px` } : { left: `${hover.x + 12}px`, top: `${hover.y + 16}px` }}>
+	return <div class="tip" style={place}>
 		<div class="mono"><Swatch name={site.name} kind={site.class} />{format.middle(site.name, 160)}</div>
 		<div class="quiet">{hover.n > 1 ? `${format.count(hover.n)} slices share this place; this is the longest` : text || ' '}</div>
 	</div>;
@@ -138,13 +143,14 @@ export function Timeline() {
 		const made = new Scene(store, { minimap: minimap.current!, ruler: ruler.current!, boxes: boxes.current!, overlay: overlay.current! });
 		scene.current = made;
 		(window as unknown as { sondeScene: Scene }).sondeScene = made; // for bench/view and browser tests
+		const node = scroller.current!;
 		const watch = new ResizeObserver(() => {
-			const { clientWidth, clientHeight } = scroller.current!;
+			const { clientWidth, clientHeight } = node;
 			const width = clientWidth - 200;
 			made.resize(width, clientHeight);
 			setSize({ width, height: clientHeight });
 		});
-		watch.observe(scroller.current!);
+		watch.observe(node);
 		const ends = [listenBoxes(made, stage.current!), listenRuler(made, ruler.current!, minimap.current!), listenKeys(made)];
 		onSearch.value = dir => void store.searchNext(dir);
 		return () => {
@@ -186,7 +192,7 @@ export function Timeline() {
 					<div ref={stage} class="stage" tabIndex={0} role="application" aria-label="Timeline. Arrows move between slices; press ? for all keys." style={{ height: `${size.height}px` }}>
 						<canvas ref={boxes} class="boxes" style={{ width: `${size.width}px`, height: `${size.height}px` }} />
 						<canvas ref={overlay} class="overlay-canvas" style={{ width: `${size.width}px`, height: `${size.height}px` }} />
-						{hover && hover.slice >= 0 && <Tip hover={hover} store={store} isLeft={hover.x > size.width * 0.6} />}
+						{hover && (hover.slice >= 0 || hover.counter) && <Tip hover={hover} store={store} isLeft={hover.x > size.width * 0.6} />}
 					</div>
 				</div>
 				<Labels store={store} scroll={scroll} height={size.height} />

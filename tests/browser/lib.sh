@@ -1,0 +1,31 @@
+# For scripts that drive a browser: says why it cannot be done and exits with 77, or sets CHROMIUM, NODE_PATH and $work.
+#
+#   own_traces DIRECTORY    own.sonde, cpu.json, empty.json, hostile.json; torch.json.gz and ranks.sonde where there are any
+skip() {
+	echo "$1; tools/setup.sh browser installs it"
+	exit 77
+}
+case $BUILD in
+*asan | *tsan)
+	echo "the page is the same as in the release build, where it is tested"
+	exit 77
+	;;
+esac
+modules=$SOURCE/build/browser/node_modules
+command -v node > /dev/null || skip "node is missing"
+[ -d "$modules/playwright-core" ] || skip "playwright-core is missing"
+CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "chromium is missing"
+export CHROMIUM NODE_PATH=$modules
+"$SONDE" serve --help > /dev/null || skip "sonde serve is missing"
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+
+own_traces() {
+	local to=$1 data=$SOURCE/../shared/data
+
+	"$SONDE" record -o "$to/own.sonde" -- "$BUILD/prog_page" > /dev/null 2>&1 || return 1
+	echo '{"traceEvents": []}' > "$to/empty.json"
+	python3 "$SOURCE/tests/browser/traces.py" "$to" || return 1
+	[ ! -d "$data" ] || cp "$data"/traces/tl_h100_vit/*.json.gz "$to/torch.json.gz"
+	[ ! -d "$data" ] || "$SONDE" merge -o "$to/ranks.sonde" "$data/traces/syn_r4_straggler2" 2> /dev/null
+	chmod -R u+w "$to"
+}
