@@ -17,7 +17,7 @@ static const rule *const rules[] = {
 #include "analyze/rules.def"
 };
 #undef RULE
-enum { N_RULES = sizeof rules / sizeof rules[0], FINDINGS_SHOWN = 5 };
+enum { N_RULES = sizeof rules / sizeof rules[0], FINDINGS_SHOWN = 5, EVIDENCE_MAX = 5 };
 
 static const setting_def explain_setting = { "explain", SETTING_BOOL, "no", "list every rule and what it saw" };
 
@@ -140,7 +140,7 @@ static void merge_findings(rule_run *runs, sonde_result *r)
 		rule_run *run = run_of(runs, f->rule);
 		run->verdict = VERDICT_MERGED;
 		run->missing = cause->rule;
-		if (f->n_evidence)
+		if (f->n_evidence && cause->n_evidence < EVIDENCE_MAX)
 			finding_evidence(r, cause, "%s", f->evidence[0]);
 	}
 	for (size_t i = 0; i < r->n_findings; i++)
@@ -241,10 +241,11 @@ static size_t count_verdicts(const rule_run *runs, rule_verdict verdict)
 	return n;
 }
 
-/* "no device rows: 19; one rank: 4" */
+/* "no device rows: 19; one rank: 4; others: 3", others being reasons of one rule alone. */
 static const char *missing_text(sonde_result *r, const rule_run *runs)
 {
 	const char *text = "";
+	size_t n_others = 0;
 
 	for (size_t i = 0; i < N_RULES; i++) {
 		size_t n = 0;
@@ -256,10 +257,13 @@ static const char *missing_text(sonde_result *r, const rule_run *runs)
 			n += is_same;
 			is_first = is_first && !(is_same && k < i);
 		}
-		if (n && is_first)
+		n_others += n == 1;
+		if (n > 1 && is_first)
 			text = result_format(r, "%s%s%s: %zu", text ? text : "", text && *text ? "; " : "",
 					     runs[i].missing, n);
 	}
+	if (n_others && text && *text)
+		text = result_format(r, "%s; others: %zu", text, n_others);
 	return text ? text : "";
 }
 
@@ -276,8 +280,7 @@ static void tell_checked(sonde_result *r, const rule_run *runs, bool explain)
 	const char *signs = merged ? result_format(r, " (%zu of them signs of another finding)", merged) : "";
 	result_note_add(r, "checked", "%d rules: %zu found something%s, %zu passed, %zu had no data%s%s%s.%s", N_RULES,
 			found + merged, signs ? signs : "", count_verdicts(runs, VERDICT_PASSED), without,
-			without ? " (" : "", without ? missing : "", without ? ")" : "",
-			explain ? "" : " --explain lists them.");
+			*missing ? " (" : "", missing, *missing ? ")" : "", explain ? "" : " --explain lists them.");
 }
 
 static void limit_findings(sonde_result *r, const sonde_analyze_options *options)

@@ -310,6 +310,7 @@ static void load_device(evidence *e)
 		if (!strstr(json, "AMD") && !strstr(json, "gfx") && major > 0 && major < 100 && minor >= 0)
 			e->compute_major = (int)major;
 		e->device_memory = number_behind(json, "\"totalGlobalMem\"");
+		e->devices = json;
 		return;
 	}
 }
@@ -317,7 +318,7 @@ static void load_device(evidence *e)
 sonde_status evidence_load(evidence *e, const sonde_trace *trace, const sonde_analyze_options *options,
 			   sonde_error *err)
 {
-	*e = (evidence){ .options = options };
+	*e = (evidence){ .options = options, .devices = "" };
 	sonde_status status = load_rows(e, trace, options, err);
 	if (status || !e->rows.ix)
 		return status;

@@ -156,3 +156,23 @@ bool row_is_inside(const evidence *e, uint32_t number, uint32_t traits)
 			return true;
 	return false;
 }
+
+uint32_t row_at(const evidence *e, uint32_t track, int64_t ns)
+{
+	size_t low = e->rows.first_of_track[track], high = e->rows.first_of_track[track + 1];
+
+	size_t first = low;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (e->rows.items[middle].start_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == first)
+		return ROW_NONE;
+	uint32_t at = (uint32_t)low - 1;
+	while (at != ROW_NONE && row_end_ns(evidence_row(e, at)) < ns)
+		at = evidence_row(e, at)->parent;
+	return at;
+}

@@ -20,6 +20,7 @@
 #include "analyze/evidence.h"
 #include "analyze/result.h"
 #include "analyze/settings.h"
+#include "base/vec.h"
 
 typedef enum rule_need {
 	NEED_DEVICE = 1, /* kernels or copies */
@@ -104,9 +105,80 @@ int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, ui
 int64_t rule_gaps(const rule_run *r, bool late, int64_t least_ns, tally *t);
 /* A kernel with a launching call of its own (one launch of a graph has many), no collective. */
 bool row_has_launch(const evidence *e, const row *at);
-/* The largest value of a column of allocations on devices, and another column then; -1: none. */
-void rule_peak(const rule_run *r, int of, int64_t *ret_value, int64_t *ret_other, int other);
+/* When a column of allocations on devices was largest: that row; bytes -1: there is none. */
+typedef struct memory_peak {
+	int64_t time_ns, allocated, reserved; /* -1: not known */
+	uint32_t track;
+} memory_peak;
+memory_peak rule_peak(const rule_run *r, allocation_column of);
 
+/* ---- Collectives on the device: rule_comm.c ---------------------------------------------------------------------- */
+
+enum { MESSAGE_COLUMNS = 5 };
+typedef struct messages {
+	args_column columns[MESSAGE_COLUMNS];
+} messages;
+typedef enum message_kind {
+	MESSAGE_OTHER,
+	MESSAGE_ALL_REDUCE,
+	MESSAGE_GATHER,
+	MESSAGE_SEND,
+	MESSAGE_RECEIVE
+} message_kind;
+typedef struct message {
+	int64_t in_bytes;  /* that a rank gives; -1: not known */
+	int64_t bytes;	   /* the larger of what it gives and gets; -1: not known */
+	int64_t group;	   /* ranks; 0: not known */
+	message_kind kind; /* MESSAGE_GATHER: gather, scatter, all to all */
+} message;
+bool messages_read(const rule_run *r, messages *m); /* false when out of memory */
+void messages_done(messages *m);
+bool message_of(const rule_run *r, const messages *m, const row *at, message *ret); /* false: it is no collective */
+
+/* ---- Use over time: rule_samples.c ------------------------------------------------------------------------------- */
+
+/* A stretch of a rank's time, how much of it was looked at, and how much of that its device was busy. */
+typedef struct use_part {
+	int64_t from_ns, to_ns, seen_ns, busy_ns;
+	int32_t rank;
+} use_part;
+typedef VEC(use_part) use_parts;
+static inline double use_of(const use_part *p)
+{
+	return p->seen_ns > 0 ? (double)p->busy_ns / (double)p->seen_ns : 0;
+}
+/* How busy the device was step by step or, where there are none, in a hundred parts; the idlest first. VEC_DONE(). */
+use_parts rule_device_use(const rule_run *r);
+double use_percentile(const use_parts *parts, double percent); /* of at least one */
+
+/* Counters of the machine, as monitors write them into traces: shares. VEC_DONE(). */
+typedef enum machine_counter { COUNTER_CPU, COUNTER_IO_WAIT } machine_counter;
+typedef struct counter_sample {
+	use_part time; /* since the value before */
+	double value;
+} counter_sample;
+typedef VEC(counter_sample) counter_samples;
+counter_samples rule_counter(const rule_run *r, machine_counter what);
+
+/* Samples in which the counter is above `busy` while the device is used less than `idle`. */
+typedef struct starved {
+	size_t n_samples, n;
+	int64_t lost_ns; /* idle meanwhile */
+	use_part worst;
+	bool is_often; /* more than the share `often` of the samples */
+} starved;
+void rule_starved(rule_run *r, machine_counter what, double busy, double idle, double often, starved *ret);
+
+/* The time goes into the finding, and what the device did next. */
+void rule_link_time(rule_run *r, sonde_finding *f, int32_t rank, int64_t from_ns, int64_t to_ns);
+/* The time in which a device is idle for which `cost` is most; NULL: the longest. */
+typedef int64_t idle_cost(const evidence_rank *k, interval idle);
+void rule_link_idle(rule_run *r, sonde_finding *f, idle_cost *cost);
+/* The innermost row of a track at a time. */
+void rule_link_place(rule_run *r, sonde_finding *f, uint32_t track, int64_t ns);
+
+/* The innermost row of the track at a time; ROW_NONE: none. */
+uint32_t row_at(const evidence *e, uint32_t track, int64_t ns);
 /* Whether any ancestor of the row has one of the traits. */
 bool row_is_inside(const evidence *e, uint32_t number, uint32_t traits);
 

@@ -100,20 +100,23 @@ bool row_has_launch(const evidence *e, const row *at)
 	       !strstr(row_name(&e->rows, evidence_row(e, at->launch)), "Graph");
 }
 
-void rule_peak(const rule_run *r, int of, int64_t *ret_value, int64_t *ret_other, int other)
+memory_peak rule_peak(const rule_run *r, allocation_column of)
 {
 	table_cursor *c = malloc(sizeof *c);
-	int64_t at[COLUMNS_MAX];
+	memory_peak peak = { .allocated = -1, .reserved = -1 };
+	int64_t at[COLUMNS_MAX], most = -1;
 
-	*ret_value = -1;
 	r->result->failed = r->result->failed || !c;
 	if (!c)
-		return;
+		return peak;
 	table_first(c, r->e->rows.ix, SECTION_ALLOCATIONS, 0);
-	while (table_next(c, at))
-		if (at[ALLOCATION_DEVICE_TYPE] > 0 && at[of] > *ret_value) {
-			*ret_value = at[of];
-			*ret_other = at[other];
-		}
+	while (table_next(c, at)) {
+		if (at[ALLOCATION_DEVICE_TYPE] <= 0 || at[of] <= most)
+			continue;
+		most = at[of];
+		peak = (memory_peak){ at[ALLOCATION_TIME], at[ALLOCATION_TOTAL], at[ALLOCATION_RESERVED],
+				      (uint32_t)at[ALLOCATION_TRACK] };
+	}
 	free(c);
+	return peak;
 }

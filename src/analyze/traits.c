@@ -2,8 +2,9 @@
 #include "analyze/evidence.h"
 
 #include <string.h>
+#include "analyze/kernel_kind.h"
 
-typedef enum match { STARTS, HOLDS, IS } match;
+typedef enum match { STARTS, HOLDS, ENDS, IS } match;
 
 typedef struct naming {
 	const char *text;
@@ -12,12 +13,6 @@ typedef struct naming {
 } naming;
 
 static const naming device_names[] = {
-	{ "nccl", STARTS, TRAIT_COMM_KERNEL },
-	{ "ncclKernel", HOLDS, TRAIT_COMM_KERNEL },
-	{ "ncclDevKernel", HOLDS, TRAIT_COMM_KERNEL },
-	{ "rccl", STARTS, TRAIT_COMM_KERNEL },
-	{ "msccl", HOLDS, TRAIT_COMM_KERNEL },
-	{ "cross_device_reduce", HOLDS, TRAIT_COMM_KERNEL },
 	{ "DtoH", HOLDS, TRAIT_TO_HOST },
 	{ "DeviceToHost", HOLDS, TRAIT_TO_HOST },
 	{ "HtoD", HOLDS, TRAIT_TO_DEVICE },
@@ -98,6 +93,9 @@ static const naming host_names[] = {
 	{ "aten::_fused_", STARTS, TRAIT_FOREACH },
 	{ "autograd::engine::evaluate_function", STARTS, TRAIT_BACKWARD },
 	{ "backward", IS, TRAIT_BACKWARD },
+	{ "Backward", ENDS, TRAIT_BACKWARD }, /* of PyTorch before 1.9: AddmmBackward, ReluBackward1 */
+	{ "Backward0", ENDS, TRAIT_BACKWARD },
+	{ "Backward1", ENDS, TRAIT_BACKWARD },
 	{ "dynamo_timed", HOLDS, TRAIT_COMPILE },
 	{ "compile_inner", HOLDS, TRAIT_COMPILE },
 	{ "Torch-Compiled Region", STARTS, TRAIT_REGION },
@@ -132,6 +130,8 @@ static bool matches(const char *name, const naming *n)
 		return strncmp(name, n->text, strlen(n->text)) == 0;
 	case HOLDS:
 		return strstr(name, n->text);
+	case ENDS:
+		return strlen(name) >= strlen(n->text) && strcmp(name + strlen(name) - strlen(n->text), n->text) == 0;
 	case IS:
 		return strcmp(name, n->text) == 0;
 	}
@@ -163,9 +163,9 @@ uint32_t traits_of(const char *name, const char *category, site_class class)
 	switch (class) {
 	case CLASS_KERNEL:
 	case CLASS_COPY:
-		traits = LOOK_UP(name, device_names);
-		if (traits & TRAIT_COMM_KERNEL)
+		if (kernel_kind_of(name, class) == KERNEL_COMMUNICATION)
 			return TRAIT_COMM_KERNEL;
+		traits = LOOK_UP(name, device_names);
 		return traits & TRAIT_TENSOR_CORE ? traits & ~(uint32_t)TRAIT_FP32_GEMM : traits;
 	case CLASS_RUNTIME:
 		return TRAIT_RUNTIME | LOOK_UP(name, runtime_names);

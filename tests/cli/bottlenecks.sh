@@ -72,6 +72,14 @@ for rule in $(sed -n 's/^RULE(\([a-z_0-9]*\))$/\1/p' "$SOURCE/src/analyze/rules.
 	want "$rule is not in docs/bottlenecks.md" grep -q "| $rule |" "$SOURCE/docs/bottlenecks.md"
 done
 
+# The page has every threshold as it is.
+"$SONDE" analyze bottlenecks --list | sed -n 's/^\([a-z_0-9]*\)\.\([a-z_]*\)  *\([^ ]*\) .*/\1 \2 \3/p' > "$work/thresholds"
+want "no thresholds" [ -s "$work/thresholds" ]
+while read -r rule key value; do
+	want "docs/bottlenecks.md has not $rule.$key $value" \
+		grep -q "^| [0-9-]* | $rule | .*\`$key\` $value[ ,|]" "$SOURCE/docs/bottlenecks.md"
+done < "$work/thresholds"
+
 for set in "$data"/traces/*/ "$data"/torch/kineto_*.json.gz; do
 	case $set in
 	*hta_memory_timeline/) continue ;; # no trace in it
@@ -86,6 +94,7 @@ span = r["span_ns"] / 1e9
 ok = all(x["seconds_lost"] is None or 0 <= x["seconds_lost"] <= span * 1.000001 or x["rule"] == "slow_start" for x in f)
 ok = ok and all(x["title"] and x["evidence"] and x["suggestion"] and 0 < x["confidence"] <= 1 for x in f)
 ok = ok and len({(x["rule"], x["title"]) for x in f}) == len(f)
+ok = ok and all(x["slices"] and x["to_ns"] > x["from_ns"] for x in f)
 sys.exit(not ok)
 P
 	run bottlenecks "$set"

@@ -4,7 +4,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "alloc_retry.warn", SETTING_SHARE, "0.5%", "freeing and allocating again, as a share of the time looked at" },
+	{ "alloc_retry.warn", SETTING_SHARE, "1%", "freeing and allocating again, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)

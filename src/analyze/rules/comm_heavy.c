@@ -3,7 +3,7 @@
 
 enum { WARN, EXPOSED };
 static const setting_def settings[] = {
-	{ "comm_heavy.warn", SETTING_SHARE, "15%", "collectives, hidden or not" },
+	{ "comm_heavy.warn", SETTING_SHARE, "10%", "collectives, hidden or not" },
 	{ "comm_heavy.exposed", SETTING_SHARE, "1%", "of them not hidden" },
 };
 
@@ -32,7 +32,7 @@ const rule comm_heavy_rule = {
 	.checks = "Collectives take a large part of the time",
 	.number = 6,
 	.needs = NEED_DEVICE | NEED_COMM,
-	.sign_of = "exposed_comm straggler late_comm small_collectives",
+	.sign_of = "exposed_comm straggler late_comm small_collectives bus_bandwidth pipeline_bubble",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

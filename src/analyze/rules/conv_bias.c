@@ -5,7 +5,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "conv_bias.warn", SETTING_SHARE, "0.5%", "adding, as a share of the time looked at" },
+	{ "conv_bias.warn", SETTING_SHARE, "1%", "adding, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)

@@ -5,7 +5,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "cpu_fill.warn", SETTING_SHARE, "0.5%", "filling and copying, as a share of the time looked at" },
+	{ "cpu_fill.warn", SETTING_SHARE, "1%", "filling and copying, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)

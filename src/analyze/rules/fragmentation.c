@@ -9,9 +9,9 @@ static const setting_def settings[] = {
 
 static void run(rule_run *r)
 {
-	int64_t allocated, reserved = -1;
+	memory_peak peak = rule_peak(r, ALLOCATION_TOTAL);
+	int64_t allocated = peak.allocated, reserved = peak.reserved;
 
-	rule_peak(r, ALLOCATION_TOTAL, &allocated, &reserved, ALLOCATION_RESERVED);
 	if (allocated < 0 || reserved <= 0) {
 		rule_no_data(r, "reserved memory not recorded");
 		return;
@@ -28,6 +28,7 @@ static void run(rule_run *r)
 			 say_bytes(r, allocated), say_bytes(r, reserved), say_bytes(r, reserved - allocated));
 	finding_suggest(r->result, f, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, fewer different shapes");
 	f->confidence = 0.6;
+	rule_link_place(r, f, peak.track, peak.time_ns);
 }
 
 const rule fragmentation_rule = {

@@ -9,7 +9,7 @@ static const setting_def settings[] = {
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	int64_t lost = 0, longest = 0, from = 0;
+	int64_t lost = 0, longest = 0;
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < e->n_ranks; i++)
@@ -20,7 +20,6 @@ static void run(rule_run *r)
 				continue;
 			n++;
 			lost += ns;
-			from = ns > longest ? gap->start : from;
 			longest = ns > longest ? ns : longest;
 		}
 	rule_saw(r, "%s long gaps, %s", say_count(r, n), say_each(r, lost));
@@ -31,7 +30,7 @@ static void run(rule_run *r)
 			 say_ns(r, (int64_t)rule_setting(r, GAP)), say_ns(r, longest));
 	finding_suggest(r->result, f,
 			"look at what the host does there: checkpoints, evaluation, loading, compilation");
-	finding_time(f, from, from + longest);
+	rule_link_idle(r, f, NULL);
 }
 
 const rule gpu_gaps_rule = {

@@ -28,6 +28,12 @@ static void run(rule_run *r)
 			 say_ns(r, most), say_each(r, sum));
 	finding_suggest(r->result, f, "share the work out again: shards, experts, sequence lengths, pipeline stages");
 	f->rank = e->ranks[at].of->rank;
+	tally longest = { 0 };
+	for (size_t i = 0; i < e->ranks[at].of->n_device; i++)
+		if (evidence_row(e, e->ranks[at].of->device[i])->class == CLASS_KERNEL)
+			tally_add(&longest, e->ranks[at].of->device[i],
+				  evidence_row(e, e->ranks[at].of->device[i])->dur_ns);
+	tally_link(r, f, &longest);
 }
 
 const rule imbalance_rule = {

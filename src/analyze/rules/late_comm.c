@@ -6,7 +6,7 @@
 enum { AFTER, WARN };
 static const setting_def settings[] = {
 	{ "late_comm.after", SETTING_SHARE, "50%", "of the backward pass" },
-	{ "late_comm.warn", SETTING_SHARE, "3%",
+	{ "late_comm.warn", SETTING_SHARE, "1%",
 	  "exposed communication of such steps, as a share of the time looked at" },
 };
 
@@ -57,7 +57,9 @@ static int64_t end_of_step(const evidence_rank *k, size_t step)
 
 typedef struct lateness {
 	uint64_t n, n_late;
-	int64_t lost;
+	int64_t lost, worst;
+	interval worst_time; /* of the backward pass before the first collective */
+	int32_t worst_rank;
 } lateness;
 
 static void measure_rank(const rule_run *r, const evidence_rank *k, lateness *l)
@@ -79,7 +81,13 @@ static void measure_rank(const rule_run *r, const evidence_rank *k, lateness *l)
 			continue;
 		int64_t open = b->first < end ? intervals_overlap_with(&exposed, b->first, end) : 0;
 		l->n_late++;
-		l->lost += open < b->first - b->from ? open : b->first - b->from;
+		int64_t lost = open < b->first - b->from ? open : b->first - b->from;
+		l->lost += lost;
+		if (lost > l->worst) {
+			l->worst = lost;
+			l->worst_time = (interval){ b->from, b->first };
+			l->worst_rank = k->of->rank;
+		}
 	}
 	intervals_done(&exposed);
 	free(steps);
@@ -107,6 +115,7 @@ static void run(rule_run *r)
 			 say_count(r, n_late), say_count(r, n), say_each(r, lost));
 	finding_suggest(r->result, f, "smaller buckets (bucket_cap_mb), so that the first is full earlier");
 	f->confidence = 0.6;
+	rule_link_time(r, f, all.worst_rank, all.worst_time.start, all.worst_time.end);
 }
 
 const rule late_comm_rule = {

@@ -6,6 +6,11 @@ static const setting_def settings[] = {
 	{ "launch_bound.warn", SETTING_SHARE, "3%", "idle while the host launches" },
 };
 
+static int64_t in_operators(const evidence_rank *k, interval idle)
+{
+	return intervals_overlap_with(&k->ops, idle.start, idle.end);
+}
+
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
@@ -27,9 +32,7 @@ static void run(rule_run *r)
 			 say_ns(r, n_kernels ? e->device_ns / (int64_t)n_kernels : 0));
 	finding_suggest(r->result, f, "launch less: CUDA graphs, torch.compile, fused operators, or a larger batch");
 	f->confidence = 0.8;
-	for (size_t i = 0; i < e->n_ranks && !f->has_time; i++)
-		if (e->ranks[i].idle.n)
-			finding_time(f, e->ranks[i].idle.items[0].start, e->ranks[i].idle.items[0].end);
+	rule_link_idle(r, f, in_operators);
 }
 
 const rule launch_bound_rule = {

@@ -152,27 +152,6 @@ static void keep_survivors(const evidence *e, const growth *g, events *all)
 	qsort(all->items, n, sizeof *all->items, by_size);
 }
 
-/* The innermost row of the track at a time; ROW_NONE: none. */
-static uint32_t row_at(const evidence *e, uint32_t track, int64_t ns)
-{
-	size_t low = e->rows.first_of_track[track], high = e->rows.first_of_track[track + 1];
-
-	size_t first = low;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (e->rows.items[middle].start_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == first)
-		return ROW_NONE;
-	uint32_t at = (uint32_t)low - 1;
-	while (at != ROW_NONE && row_end_ns(evidence_row(e, at)) < ns)
-		at = evidence_row(e, at)->parent;
-	return at;
-}
-
 /* Names the row that allocated and, where it is an operator, the scope around. */
 static void link_place(rule_run *r, sonde_finding *f, const event *at)
 {

@@ -4,7 +4,7 @@
 enum { OCCUPANCY, WARN };
 static const setting_def settings[] = {
 	{ "low_occupancy.occupancy", SETTING_NUMBER, "25", "percent" },
-	{ "low_occupancy.warn", SETTING_SHARE, "5%", "lost, as a share of the time looked at" },
+	{ "low_occupancy.warn", SETTING_SHARE, "1%", "lost, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)

@@ -41,6 +41,7 @@ static void run(rule_run *r)
 			 PARTS, say_count(r, n_low), say_count(r, n), say_part(r, busy));
 	finding_suggest(r->result, f, "compare an idle part with a busy one in the timeline");
 	f->confidence = 0.6;
+	rule_link_idle(r, f, NULL);
 }
 
 const rule low_regions_rule = {

@@ -22,6 +22,7 @@ static void run(rule_run *r)
 	finding_suggest(r->result, f,
 			"give it more work at a time: a larger batch, several streams, or a smaller device");
 	f->confidence = 0.7;
+	rule_link_idle(r, f, NULL);
 }
 
 const rule low_utilisation_rule = {
@@ -30,7 +31,8 @@ const rule low_utilisation_rule = {
 	.number = 8,
 	.needs = NEED_DEVICE,
 	.sign_of = "dataloader sync_loader launch_bound python_bound item_sync explicit_sync stream_wait gpu_gaps "
-		   "straggler alloc_thrash sync_copy recompile no_nccl",
+		   "straggler alloc_thrash sync_copy recompile no_nccl pipeline_bubble cpu_bottleneck "
+		   "io_bottleneck",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

@@ -9,11 +9,10 @@ static const setting_def settings[] = {
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	int64_t reserved, allocated, ignored;
+	memory_peak reserved = rule_peak(r, ALLOCATION_RESERVED), allocated = rule_peak(r, ALLOCATION_TOTAL);
+	memory_peak most = reserved.reserved > allocated.allocated ? reserved : allocated;
+	int64_t peak = most.reserved > most.allocated ? most.reserved : most.allocated;
 
-	rule_peak(r, ALLOCATION_RESERVED, &reserved, &ignored, ALLOCATION_TOTAL);
-	rule_peak(r, ALLOCATION_TOTAL, &allocated, &ignored, ALLOCATION_TOTAL);
-	int64_t peak = reserved > allocated ? reserved : allocated;
 	if (e->device_memory <= 0 || peak < 0) {
 		rule_no_data(r, "size of the device's memory not known");
 		return;
@@ -26,6 +25,7 @@ static void run(rule_run *r)
 	finding_evidence(r->result, f, "The peak is %s of %s; a longer sequence or another allocation ends the run.",
 			 say_bytes(r, peak), say_bytes(r, e->device_memory));
 	finding_suggest(r->result, f, "activation checkpointing, mixed precision, a smaller batch, sharding");
+	rule_link_place(r, f, most.track, most.time_ns);
 }
 
 const rule near_limit_rule = {

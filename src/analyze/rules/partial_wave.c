@@ -1,9 +1,10 @@
 /* Kernels with fewer blocks than the device has multiprocessors: part of it has nothing to do. */
 #include "analyze/rule.h"
 
-enum { WARN };
+enum { KERNELS, WARN };
 static const setting_def settings[] = {
-	{ "partial_wave.warn", SETTING_SHARE, "10%", "lost, as a share of the time looked at" },
+	{ "partial_wave.kernels", SETTING_SHARE, "20%", "these kernels, of the time of all kernels" },
+	{ "partial_wave.warn", SETTING_SHARE, "1%", "lost, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)
@@ -12,7 +13,7 @@ static void run(rule_run *r)
 	args_column value_of = { .key = "blocks per SM" };
 	double limit = 1.0;
 	tally low = { 0 };
-	int64_t all = 0;
+	int64_t all = 0, kernels = 0;
 	uint64_t n = 0;
 
 	if (!args_columns_read(e->rows.ix, &value_of, 1)) {
@@ -23,6 +24,7 @@ static void run(rule_run *r)
 		const row *at = &e->rows.items[i];
 		if (at->class != CLASS_KERNEL || row_traits(e, at) & TRAIT_COMM_KERNEL)
 			continue;
+		kernels += at->dur_ns;
 		double value = args_column_f64(e->rows.ix, &value_of, at->args, -1);
 		n += value >= 0;
 		if (!(value >= 0 && value < limit))
@@ -37,7 +39,7 @@ static void run(rule_run *r)
 	}
 	rule_saw(r, "%s of %s kernels, %s, %s lost", say_count(r, low.n), say_count(r, n), say_each(r, all),
 		 say_each(r, low.ns));
-	if (!rule_exceeds(r, low.ns, WARN))
+	if ((double)all <= rule_setting(r, KERNELS) * (double)kernels || !rule_exceeds(r, low.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, low.ns, "kernels are too small to fill the device");
 	finding_evidence(r->result, f, "%s kernels, %s in all, have fewer than %.3g blocks per multiprocessor.",

@@ -6,6 +6,13 @@ static const setting_def settings[] = {
 	{ "python_bound.warn", SETTING_SHARE, "3%", "idle while the host is outside of operators" },
 };
 
+static int64_t outside_of_operators(const evidence_rank *k, interval idle)
+{
+	return idle.end - idle.start - intervals_overlap_with(&k->ops, idle.start, idle.end) -
+	       intervals_overlap_with(&k->loading, idle.start, idle.end) -
+	       intervals_overlap_with(&k->comm_host, idle.start, idle.end);
+}
+
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
@@ -22,16 +29,10 @@ static void run(rule_run *r)
 			 "in a launch, a load or a collective: the program's own code, or nothing recorded.",
 			 say_part(r, lost));
 	finding_suggest(r->result, f,
-			"sample the program (sonde record --sample, or with_stack=True) to see which code; "
+			"record it again with with_stack=True, or sample it, to see which code; "
 			"move logging, metrics and bookkeeping out of the step");
 	f->confidence = 0.6;
-	const evidence_rank *k = &e->ranks[0];
-	const interval *longest = k->idle.n ? &k->idle.items[0] : NULL;
-	for (size_t i = 0; i < k->idle.n; i++)
-		if (k->idle.items[i].end - k->idle.items[i].start > longest->end - longest->start)
-			longest = &k->idle.items[i];
-	if (longest)
-		finding_time(f, longest->start, longest->end);
+	rule_link_idle(r, f, outside_of_operators);
 }
 
 const rule python_bound_rule = {
@@ -39,7 +40,7 @@ const rule python_bound_rule = {
 	.checks = "The device waits for the program outside of any operator",
 	.number = 5,
 	.needs = NEED_DEVICE,
-	.sign_of = "slow_start step_outliers",
+	.sign_of = "slow_start step_outliers cpu_bottleneck io_bottleneck pipeline_bubble",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

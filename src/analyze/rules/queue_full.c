@@ -5,7 +5,7 @@
 
 enum { LENGTH, WARN };
 static const setting_def settings[] = {
-	{ "queue_full.length", SETTING_NUMBER, "1000", "launches outstanding" },
+	{ "queue_full.length", SETTING_NUMBER, "1024", "launches outstanding" },
 	{ "queue_full.warn", SETTING_SHARE, "1%", "idle meanwhile, as a share of the time looked at" },
 };
 
@@ -54,12 +54,18 @@ static void run(rule_run *r)
 {
 	const evidence *e = r->e;
 	int64_t all = 0, lost = 0, most = 0;
+	use_part longest = { 0 };
 
 	for (size_t i = 0; i < e->n_ranks; i++) {
 		intervals full = { 0 };
 		find_full(r, e->ranks[i].of, (int64_t)rule_setting(r, LENGTH), &most, &full);
 		all += intervals_length(&full);
 		lost += intervals_overlap(&full, &e->ranks[i].idle); /* a full queue is fine while the device works */
+		for (size_t k = 0; k < full.n; k++)
+			if (full.items[k].end - full.items[k].start > longest.to_ns - longest.from_ns)
+				longest = (use_part){ .from_ns = full.items[k].start,
+						      .to_ns = full.items[k].end,
+						      .rank = e->ranks[i].of->rank };
 		intervals_done(&full);
 	}
 	rule_saw(r, "at most %s outstanding, full for %s, device idle meanwhile %s", say_count(r, (uint64_t)most),
@@ -73,6 +79,7 @@ static void run(rule_run *r)
 		say_part(r, all), say_count(r, (uint64_t)rule_setting(r, LENGTH)), say_each(r, lost));
 	finding_suggest(r->result, f, "look at what the queued work waits for: another stream, a copy, another rank");
 	f->confidence = 0.4;
+	rule_link_time(r, f, longest.rank, longest.from_ns, longest.to_ns);
 }
 
 const rule queue_full_rule = {

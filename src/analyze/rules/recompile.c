@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "recompile.warn", SETTING_SHARE, "0.5%", "compiling, as a share of the time looked at" },
+	{ "recompile.warn", SETTING_SHARE, "1%", "compiling, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)

@@ -4,7 +4,7 @@
 enum { KERNELS, WARN };
 static const setting_def settings[] = {
 	{ "short_kernels.kernels", SETTING_SHARE, "20%", "of all kernels" },
-	{ "short_kernels.warn", SETTING_SHARE, "3%",
+	{ "short_kernels.warn", SETTING_SHARE, "1%",
 	  "launching longer than running, as a share of the time looked at" },
 };
 

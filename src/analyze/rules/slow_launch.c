@@ -6,7 +6,7 @@
 enum { CALL, WARN };
 static const setting_def settings[] = {
 	{ "slow_launch.call", SETTING_NS, "50us", "the shortest call that counts" },
-	{ "slow_launch.warn", SETTING_SHARE, "2%", "beyond the usual length, as a share of the time looked at" },
+	{ "slow_launch.warn", SETTING_SHARE, "1%", "beyond the usual length, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)

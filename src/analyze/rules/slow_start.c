@@ -13,9 +13,13 @@ static void run(rule_run *r)
 	size_t n;
 	const index_step *steps = index_steps(e->rows.ix, &n);
 	int64_t first = INT64_MAX;
+	uint64_t slice = 0;
 
 	for (size_t i = 0; i < n; i++)
-		first = steps[i].start_ns < first ? steps[i].start_ns : first;
+		if (steps[i].start_ns < first) {
+			first = steps[i].start_ns;
+			slice = steps[i].slice;
+		}
 	if (!n || e->options->use_steps || e->options->use_time) {
 		rule_no_data(r, "only a part is looked at");
 		return;
@@ -33,6 +37,7 @@ static void run(rule_run *r)
 			"keep compiled code (TORCHINDUCTOR_FX_GRAPH_CACHE, a persistent cache), load weights "
 			"lazily, prepare data while the model loads");
 	finding_time(f, 0, first);
+	finding_slice(r->result, f, slice);
 }
 
 const rule slow_start_rule = {

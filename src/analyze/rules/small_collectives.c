@@ -1,8 +1,5 @@
 /* Most collectives move so little that their latency is what they cost. */
-#define _GNU_SOURCE /* memmem */
 #include "analyze/rule.h"
-
-#include <string.h>
 
 enum { BYTES, COUNT, WARN };
 static const setting_def settings[] = {
@@ -11,46 +8,30 @@ static const setting_def settings[] = {
 	{ "small_collectives.warn", SETTING_SHARE, "1%", "exposed small ones, as a share of the time looked at" },
 };
 
-static double size_of_type(const evidence *e, const args_column *types, uint32_t args)
-{
-	size_t len;
-	const char *type = args_column_text(e->rows.ix, types, args, &len);
-
-	if (!type)
-		return 4;
-	if (memmem(type, len, "Double", 6) || memmem(type, len, "Long", 4))
-		return 8;
-	if (memmem(type, len, "Half", 4) || memmem(type, len, "BFloat16", 8))
-		return 2;
-	return memmem(type, len, "Byte", 4) || memmem(type, len, "Char", 4) || memmem(type, len, "Float8", 6) ? 1 : 4;
-}
-
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	args_column read[] = { { .key = "In msg nelems" }, { .key = "dtype" } };
+	messages read;
+	message m;
 	tally small = { 0 };
 	uint64_t n = 0;
 	int64_t lost = 0;
 
-	if (!args_columns_read(e->rows.ix, read, 2)) {
-		r->result->failed = true;
+	if (!messages_read(r, &read))
 		return;
-	}
 	for (size_t i = 0; i < e->n_ranks; i++)
 		for (size_t j = 0; j < e->ranks[i].of->n_device; j++) {
 			uint32_t number = e->ranks[i].of->device[j];
 			const row *at = evidence_row(e, number);
-			int64_t items = args_column_int(e->rows.ix, &read[0], at->args, -1);
-			if (!(row_traits(e, at) & TRAIT_COMM_KERNEL) || items < 0)
+			if (!message_of(r, &read, at, &m) || m.in_bytes < 0)
 				continue;
 			n++;
-			if ((double)items * size_of_type(e, &read[1], at->args) >= rule_setting(r, BYTES))
+			if ((double)m.in_bytes >= rule_setting(r, BYTES))
 				continue;
 			tally_add(&small, number, at->dur_ns);
 			lost += at->dur_ns - intervals_overlap_with(&e->ranks[i].compute, at->start_ns, row_end_ns(at));
 		}
-	args_columns_done(read, 2);
+	messages_done(&read);
 	if (!n) {
 		rule_no_data(r, "no sizes of collectives");
 		return;

@@ -4,7 +4,7 @@
 enum { DELAY, WARN };
 static const setting_def settings[] = {
 	{ "stream_wait.delay", SETTING_NS, "100us", "the shortest wait that counts" },
-	{ "stream_wait.warn", SETTING_SHARE, "3%", "waiting, as a share of the time looked at" },
+	{ "stream_wait.warn", SETTING_SHARE, "1%", "waiting, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "tensor_cores.warn", SETTING_SHARE, "5%", "these kernels, as a share of the time looked at" },
+	{ "tensor_cores.warn", SETTING_SHARE, "1%", "these kernels, as a share of the time looked at" },
 };
 
 static void run(rule_run *r)

@@ -45,18 +45,28 @@ static inline const char *category_of(site_class class)
 					: "user_annotation";
 }
 
-/* {"key": text, "key2": text2} */
+/* {"key": text, ...}: n pairs of a key and the JSON of its value. */
+static inline uint32_t kit_args_of(kit *k, const char *const (*pairs)[2], uint32_t n)
+{
+	enum { PAIRS = 8 };
+	static const uint8_t kinds[PAIRS] = { [0 ... PAIRS - 1] = ARG_TEXT };
+	char keys[PAIRS][80];
+	args_piece pieces[PAIRS + 1];
+	int64_t values[PAIRS];
+
+	for (uint32_t i = 0; i < n; i++) {
+		int len = snprintf(keys[i], sizeof keys[i], "%s\"%s\": ", i ? ", " : "{", pairs[i][0]);
+		pieces[i] = (args_piece){ keys[i], (uint32_t)len };
+		values[i] = builder_arg_text(k->b, pairs[i][1], strlen(pairs[i][1]));
+	}
+	pieces[n] = (args_piece){ "}", 1 };
+	args_template t = { .n_gaps = n, .n_args_pieces = n + 1, .pieces = pieces, .kinds = kinds };
+	return builder_args(k->b, builder_template(k->b, &t), values);
+}
+
 static inline uint32_t kit_args(kit *k, const char *key, const char *text, const char *key2, const char *text2)
 {
-	char first[80], second[80];
-	int n = snprintf(first, sizeof first, "{\"%s\": ", key),
-	    m = snprintf(second, sizeof second, ", \"%s\": ", key2);
-	args_piece pieces[] = { { first, (uint32_t)n }, { second, (uint32_t)m }, { "}", 1 } };
-	static const uint8_t kinds[] = { ARG_TEXT, ARG_TEXT };
-	args_template t = { .n_gaps = 2, .n_args_pieces = 3, .pieces = pieces, .kinds = kinds };
-	int64_t values[] = { builder_arg_text(k->b, text, strlen(text)), builder_arg_text(k->b, text2, strlen(text2)) };
-
-	return builder_args(k->b, builder_template(k->b, &t), values);
+	return kit_args_of(k, (const char *const[][2]){ { key, text }, { key2, text2 } }, 2);
 }
 
 static inline void put(kit *k, int track, int64_t from, int64_t to, const char *name, site_class class,
@@ -182,6 +192,8 @@ static inline void check_rule(const rule_case *c, bool fires)
 				   : f->seconds_lost < 0.8 * planted || f->seconds_lost > 1.2 * planted)
 			fail_msg("%s: %g s, planted %g s", c->rule, f->seconds_lost, planted);
 		assert_true(f->n_evidence > 0 && f->suggestion && f->confidence > 0 && f->confidence <= 1);
+		if (!f->n_slices || !f->has_time || f->to_ns <= f->from_ns)
+			fail_msg("%s: nothing to look at: %zu slices, %d", c->rule, f->n_slices, f->has_time);
 	}
 	evidence_done(&e);
 	sonde_result_free(result);

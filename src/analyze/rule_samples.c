@@ -1,0 +1,197 @@
+/* What rules about use over time share: how busy the device is part by part, and counters of the machine. See rule.h.
+ */
+#define _GNU_SOURCE /* strcasestr */
+#include "analyze/rule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The device -------------------------------------------------------------------------------------------------- */
+
+static bool add_part(use_parts *to, const evidence_rank *k, int64_t from, int64_t to_ns)
+{
+	int64_t seen = intervals_overlap_with(&k->span, from, to_ns);
+
+	if (seen <= 0)
+		return true;
+	use_part *part = VEC_ADD(to);
+	if (part)
+		*part = (use_part){ from, to_ns, seen, intervals_overlap_with(&k->busy, from, to_ns), k->of->rank };
+	return part;
+}
+
+static int by_use(const void *a, const void *b)
+{
+	double x = use_of(a), y = use_of(b);
+
+	return (x > y) - (x < y);
+}
+
+use_parts rule_device_use(const rule_run *r)
+{
+	enum { PARTS = 100 };
+	const evidence *e = r->e;
+	use_parts parts = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0; i < e->n_ranks; i++) {
+		const evidence_rank *k = &e->ranks[i];
+		for (size_t s = 0; ok && s < k->of->n_steps; s++)
+			ok = add_part(&parts, k, k->of->steps[s].start_ns,
+				      k->of->steps[s].start_ns + k->of->steps[s].dur_ns);
+		if (k->of->n_steps || !k->span.n)
+			continue;
+		int64_t start = k->span.items[0].start, length = k->span.items[k->span.n - 1].end - start;
+		for (int64_t p = 0; ok && p < PARTS; p++)
+			ok = add_part(&parts, k, start + length / PARTS * p, start + length / PARTS * (p + 1));
+	}
+	r->result->failed = r->result->failed || !ok;
+	if (parts.n)
+		qsort(parts.items, parts.n, sizeof *parts.items, by_use);
+	return parts;
+}
+
+double use_percentile(const use_parts *parts, double percent)
+{
+	double at = percent / 100 * (double)parts->n;
+	size_t rank = (size_t)at + (at > (double)(size_t)at);
+
+	return use_of(&parts->items[rank ? rank - 1 : 0]);
+}
+
+/* ---- Counters ---------------------------------------------------------------------------------------------------- */
+
+/* How profilers and monitors call them; what is in percent. */
+static bool is_counter(const char *name, machine_counter what)
+{
+	bool is_wait = strcasestr(name, "iowait") || strcasestr(name, "io wait") || strcasestr(name, "io_wait");
+
+	if (what == COUNTER_IO_WAIT)
+		return is_wait;
+	return !is_wait && strcasestr(name, "cpu") &&
+	       (strcasestr(name, "util") || strcasestr(name, "usage") || strcasestr(name, "percent") ||
+		strchr(name, '%'));
+}
+
+static const evidence_rank *rank_of_track(const evidence *e, uint32_t track)
+{
+	size_t n;
+	const index_process *processes = index_processes(e->rows.ix, &n);
+	uint32_t process = track < e->rows.n_tracks ? e->rows.tracks[track].process : INDEX_NONE;
+	const evidence_rank *k = process < n ? evidence_find_rank(e, processes[process].rank) : NULL;
+
+	return k ? k : e->ranks;
+}
+
+/* Each value stands for the time since the one before it. */
+static bool add_counter(const evidence *e, const index_counter *c, table_cursor *cursor, counter_samples *to)
+{
+	const evidence_rank *k = rank_of_track(e, c->track);
+	int64_t at[COLUMNS_MAX], before = 0;
+
+	table_first(cursor, e->rows.ix, SECTION_VALUES, c->first_value);
+	for (uint64_t i = 0; i < c->n_values && table_next(cursor, at); before = at[VALUE_TIME], i++) {
+		double value;
+		memcpy(&value, &at[VALUE_BITS], sizeof value);
+		int64_t seen = i ? intervals_overlap_with(&k->span, before, at[VALUE_TIME]) : 0;
+		if (seen <= 0 || !(value >= 0 && value <= 100))
+			continue;
+		counter_sample *sample = VEC_ADD(to);
+		if (!sample)
+			return false;
+		*sample = (counter_sample){ { before, at[VALUE_TIME], seen,
+					      intervals_overlap_with(&k->busy, before, at[VALUE_TIME]), k->of->rank },
+					    value / 100 };
+	}
+	return true;
+}
+
+counter_samples rule_counter(const rule_run *r, machine_counter what)
+{
+	const evidence *e = r->e;
+	size_t n;
+	const index_counter *counters = index_counters(e->rows.ix, &n);
+	table_cursor *cursor = n ? malloc(sizeof *cursor) : NULL;
+	counter_samples samples = { 0 };
+	bool ok = !n || cursor;
+
+	for (size_t i = 0; ok && e->n_ranks && i < n; i++)
+		if (is_counter(index_text(e->rows.ix, counters[i].name), what))
+			ok = add_counter(e, &counters[i], cursor, &samples);
+	free(cursor);
+	r->result->failed = r->result->failed || !ok;
+	return samples;
+}
+
+void rule_starved(rule_run *r, machine_counter what, double busy, double idle, double often, starved *ret)
+{
+	counter_samples samples = rule_counter(r, what);
+
+	*ret = (starved){ .n_samples = samples.n };
+	for (size_t i = 0; i < samples.n; i++) {
+		const counter_sample *s = &samples.items[i];
+		if (s->value <= busy || use_of(&s->time) >= idle)
+			continue;
+		ret->n++;
+		ret->lost_ns += s->time.seen_ns - s->time.busy_ns;
+		if (s->time.seen_ns - s->time.busy_ns > ret->worst.seen_ns - ret->worst.busy_ns)
+			ret->worst = s->time;
+	}
+	ret->is_often = samples.n && (double)ret->n > often * (double)samples.n;
+	VEC_DONE(&samples);
+}
+
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
+
+void rule_link_time(rule_run *r, sonde_finding *f, int32_t rank, int64_t from_ns, int64_t to_ns)
+{
+	const evidence_rank *k = evidence_find_rank(r->e, rank);
+	size_t low = 0, high = k ? k->of->n_device : 0;
+
+	finding_time(f, from_ns, to_ns);
+	while (low < high) { /* the first work of the device behind it */
+		size_t middle = low + (high - low) / 2;
+		if (evidence_row(r->e, k->of->device[middle])->start_ns < to_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	low -= k && low == k->of->n_device && low > 0;
+	if (k && low < k->of->n_device)
+		finding_slice(r->result, f, evidence_row(r->e, k->of->device[low])->slice);
+}
+
+void rule_link_idle(rule_run *r, sonde_finding *f, idle_cost *cost)
+{
+	const evidence_rank *worst = NULL;
+	interval longest = { 0 };
+	int64_t most = 0;
+
+	for (size_t i = 0; i < r->e->n_ranks; i++)
+		for (size_t j = 0; j < r->e->ranks[i].idle.n; j++) {
+			const evidence_rank *k = &r->e->ranks[i];
+			interval idle = k->idle.items[j];
+			int64_t ns = cost ? cost(k, idle) : idle.end - idle.start;
+			if (ns <= most)
+				continue;
+			most = ns;
+			longest = idle;
+			worst = k;
+		}
+	if (worst)
+		rule_link_time(r, f, worst->of->rank, longest.start, longest.end);
+}
+
+void rule_link_place(rule_run *r, sonde_finding *f, uint32_t track, int64_t ns)
+{
+	uint32_t i = track < r->e->rows.n_tracks ? row_at(r->e, track, ns) : ROW_NONE;
+
+	if (i == ROW_NONE) {
+		finding_time(f, ns, ns + 1);
+		return;
+	}
+	const row *at = evidence_row(r->e, i);
+	finding_slice(r->result, f, at->slice);
+	finding_affects(r->result, f, row_name(&r->e->rows, at));
+	finding_time(f, at->start_ns, row_end_ns(at));
+}
