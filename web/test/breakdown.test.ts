@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import test from 'node:test';
-import { breakdownOf, median, stepTimes, total } from '../src/data/breakdown';
+import { breakdownOf, median, rolesOf, stepTimes, total } from '../src/data/breakdown';
 import { chartOf } from '../src/data/chart';
 import { tableOf } from '../src/data/result';
 
@@ -11,6 +11,14 @@ test('the parts of the device time add up to its span', () => {
 	for (const one of [...list, total(list)!])
 		assert.equal(one.parts.reduce((sum, part) => sum + part.ns, 0), one.span);
 	assert.equal(total([]), null);
+});
+
+test('each moment of a step has one role', () => {
+	const table = tableOf('roles', [{ rank: 0, role: 'kernel', total_ns: 60 }, { rank: 0, role: 'memcpy', total_ns: 5 }, { rank: 0, role: 'memset', total_ns: 5 }, { rank: 0, role: 'other', total_ns: 30 }, { rank: 1, role: 'kernel', total_ns: 0 }]);
+	const [one, ...rest] = rolesOf(table);
+	assert.equal(rest.length, 0);
+	assert.equal(one!.span, 100);
+	assert.deepEqual(one!.parts.filter(part => part.ns).map(part => [part.name, part.ns]), [['kernels', 60], ['copies', 10], ['nothing', 30]]);
 });
 
 test('a step takes as long as its slowest rank', () => {

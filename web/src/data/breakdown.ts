@@ -1,4 +1,5 @@
 // Where the device's time goes, rank by rank, from the analysis "temporal": parts that add up to the span.
+import { groupBy } from './group';
 import type { Cell, Result, Table } from './result';
 
 export interface Part { name: string; hue: number; ns: number }
@@ -18,6 +19,18 @@ export function breakdownOf(table: Table): Breakdown[] {
 		const rest = Math.max(0, get('non_compute_ns') - exposed);
 		const parts = [{ name: 'compute', hue: 2, ns: compute }, { name: 'communication not hidden', hue: 1, ns: exposed }, { name: 'copies', hue: 4, ns: rest }, { name: 'idle', hue: 7, ns: idle }];
 		return { rank: at('rank') >= 0 && typeof row[at('rank')] === 'number' ? row[at('rank')] as number : null, span, parts };
+	}).filter(one => one.span > 0);
+}
+
+const ROLES: [string, number, string[]][] = [['kernels', 2, ['kernel']], ['communication not hidden', 1, ['communication']], ['copies', 4, ['memcpy', 'memset']], ['data loading', 3, ['loader']],
+	['launching', 5, ['runtime']], ['host operators', 0, ['host ops']], ['nothing', 7, ['other']]];
+
+// Where a step goes, from the analysis "roles": each moment belongs to one of them.
+export function rolesOf(table: Table): Breakdown[] {
+	const rank = column(table, 'rank'), role = column(table, 'role'), ns = column(table, 'total_ns');
+	return [...groupBy(table.rows, row => row[rank] ?? null)].map(([of, rows]) => {
+		const parts = ROLES.map(([name, hue, roles]) => ({ name, hue, ns: rows.filter(row => roles.includes(String(row[role]))).reduce((sum, row) => sum + numberOf(row[ns]), 0) }));
+		return { rank: typeof of === 'number' ? of : null, span: parts.reduce((sum, part) => sum + part.ns, 0), parts };
 	}).filter(one => one.span > 0);
 }
 

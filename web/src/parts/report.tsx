@@ -1,4 +1,5 @@
 // Any analysis: its sentence, findings, charts, tables and remarks. A tab is one row of views/list.tsx over this.
+import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { chartOf } from '../data/chart';
 import { headerOf, resultOf, typeOf, type Cell, type Result, type Table } from '../data/result';
@@ -54,10 +55,11 @@ export function Values({ result }: { result: Result }) {
 	return shown.length ? <dl class="values">{shown.map(([key, value]) => <div key={key}><dt>{headerOf(key)}</dt><dd>{valueText(key, value)}</dd></div>)}</dl> : null;
 }
 
-export function ResultView({ result, title }: { result: Result; title: string }) {
+export function ResultView({ result, title, children }: { result: Result; title: string; children?: ComponentChildren }) {
 	return <>
 		<h1>{result.headline ?? title}</h1>
 		<Values result={result} />
+		{children}
 		{result.findings && <Findings findings={result.findings} />}
 		{result.tables.filter(table => table.rows.length > 0).map(table => <ResultTable key={table.key} table={table} />)}
 		<Notes result={result} />

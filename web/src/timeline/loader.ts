@@ -1,7 +1,7 @@
 // Brings what the timeline shows: rectangles, overlap and counters of the part in sight, one request of a kind at a time,
 // the latest wish last. What is there stays until something better is. When the reader rests, a screen on either side
 // comes too.
-import { get, isAbort, query, request } from '../state/api';
+import { ApiError, get, isAbort, query, request } from '../state/api';
 import type { CounterChunk, OverlapChunk } from './paint';
 import { decode, laneList, type Chunk } from './range';
 import type { Viewport } from './viewport';
@@ -128,8 +128,10 @@ export class Loader {
 	}
 
 	private async range(wish: Wish, window: Window_, lanes: number[], signal: AbortSignal): Promise<Chunk> {
-		const response = await request(`${wish.path}/range` + query({ from: window.from, to: window.to, px: window.px, lanes: laneList(lanes),
-			generation: wish.generation || null, ...wish.options }), { signal });
+		const response = await request(`${wish.path}/range` + query({ from: window.from, to: window.to, px: window.px, lanes: laneList(lanes), ...wish.options }), { signal });
+		const generation = Number(response.headers.get('Sonde-Generation') ?? wish.generation);
+		if (wish.generation && generation !== wish.generation)
+			throw new ApiError('The recording has grown.', 409, 'changed'); // new tracks are on their way
 		return decode(await response.arrayBuffer(), window.from, window.to, window.px, lanes);
 	}
 

@@ -6,7 +6,7 @@ import { Compare } from './compare';
 import { Flame } from './flame';
 import { Memory } from './memory';
 import { Overview } from './overview';
-import { Distributed, Kernels, Layers } from './pages';
+import { Distributed, Gpu, Kernels, Layers } from './pages';
 import { Sql } from './sql';
 import { Timeline } from './timeline';
 
@@ -33,7 +33,7 @@ const LIST: View[] = [
 	{ id: 'compare', title: 'Compare', about: 'This run beside others', component: Compare },
 	{ id: 'layers', title: 'Layers', about: 'Time of each layer of the model', component: Layers },
 	{ id: 'distributed', title: 'Distributed', about: 'The ranks beside each other', component: Distributed, isEmpty: facts => (facts.n_ranks ?? 0) < 2 },
-	report('gpu', 'GPU', 'Utilisation, memory, temperature and power'),
+	{ id: 'gpu', title: 'GPU', about: 'Utilisation, memory, temperature and power', component: Gpu },
 	report('compile', 'Compile', 'What torch.compile did'),
 	{ id: 'sql', title: 'SQL', about: 'Anything else', component: Sql },
 ];

@@ -1,7 +1,7 @@
 // One screen about the run, in reading order: what it was, what to change, step by step, where a step goes, memory, what is known.
 import { useMemo } from 'preact/hooks';
 import * as format from '../data/format';
-import { breakdownOf, column, find, median, stepTimes, total, type StepTime } from '../data/breakdown';
+import { column, find, median, rolesOf, stepTimes, total, type StepTime } from '../data/breakdown';
 import type { ChartData } from '../data/chart';
 import { tableOf, type Result, type Table } from '../data/result';
 import { facts, session, show } from '../state/app';
@@ -46,14 +46,14 @@ function Steps({ table, times, nWarmup }: { table: Table; times: StepTime[]; nWa
 	</section>;
 }
 
-function WhereTimeGoes({ temporal, summary }: { temporal: Result | null; summary: Result | null }) {
-	const table = find(temporal, 'temporal'), list = table ? breakdownOf(table) : [], sum = total(list);
+function WhereTimeGoes({ roles, summary }: { roles: Result | null; summary: Result | null }) {
+	const table = find(roles, 'roles'), list = table ? rolesOf(table) : [], sum = total(list);
 
-	if (sum)
+	if (sum && sum.parts[0]!.ns > 0)
 		return <section class="block">
-			<h2>Where the device's time goes</h2>
+			<h2>Where a step goes</h2>
 			{list.length > 1 && list.map(one => <div key={one.rank} class="rank-row"><span>rank {one.rank}</span><Stack parts={one.parts} span={one.span} label={`rank ${one.rank}`} /></div>)}
-			{list.length === 1 && <Stack parts={sum.parts} span={sum.span} label="All of the device's time" />}
+			{list.length === 1 && <Stack parts={sum.parts} span={sum.span} label="A step's time" />}
 			<Legend parts={sum.parts} span={sum.span} />
 		</section>;
 	const top = find(summary, 'top') ?? find(summary, 'names');
@@ -87,7 +87,7 @@ function Recorded({ summary }: { summary: Result }) {
 }
 
 export function Overview() {
-	const summary = useReport('/report/summary'), bottlenecks = useReport('/bottlenecks'), steps = useReport('/report/steps'), temporal = useReport('/report/temporal');
+	const summary = useReport('/report/summary'), bottlenecks = useReport('/bottlenecks'), steps = useReport('/report/steps'), roles = useReport('/report/roles');
 	const stepTable = find(steps.result, 'steps');
 	const times = useMemo(() => stepTable ? stepTimes(stepTable) : [], [stepTable]);
 
@@ -106,7 +106,7 @@ export function Overview() {
 			{bottlenecks.result.findings.length > 5 && <button class="link" onClick={() => show('bottlenecks')}>all {bottlenecks.result.findings.length}</button>}
 		</section>}
 		{stepTable && times.length > 1 && <Steps table={stepTable} times={times} nWarmup={valueOf(steps.result, 'n_warmup_steps') ?? 0} />}
-		<WhereTimeGoes temporal={temporal.result} summary={summary.result} />
+		<WhereTimeGoes roles={roles.result} summary={summary.result} />
 		<Memory summary={summary.result} />
 		<Recorded summary={summary.result} />
 	</>;

@@ -25,7 +25,7 @@ export function parts(list: Part[], above?: (tables: Table[], part: Part) => Com
 		return <>
 			<Choice parts={list} now={now} />
 			{error ? <Failed title={now.title} text={error} /> : data?.available === false ? <Empty title={now.title} text={data.reason ?? now.about} command={data.command ?? null} />
-				: !result || isStale ? <Waiting text={null} /> : <>{above?.(result.tables, now)}<ResultView result={result} title={now.about} /></>}
+				: !result || isStale ? <Waiting text={null} /> : <ResultView result={result} title={now.about}>{above?.(result.tables, now)}</ResultView>}
 		</>;
 	};
 }
@@ -59,12 +59,26 @@ function Ranks() {
 
 export const Kernels = parts([
 	{ id: 'kernels', title: 'kernels', path: '/kernels', about: 'What ran on the device, by name' },
-	{ id: 'operators', title: 'operators and all names', path: '/report/report', about: 'Where the time went, by name' },
+	{ id: 'operators', title: 'operators', path: '/report/operators', about: 'Time of operators on the host and on the device' },
+	{ id: 'names', title: 'all names', path: '/report/report', about: 'Where the time went, by name' },
+	{ id: 'occupancy', title: 'occupancy', path: '/report/occupancy', about: 'How kernels fill the device' },
+	{ id: 'short', title: 'short kernels', path: '/report/short_kernels', about: 'Kernels shorter than launching them takes' },
 	{ id: 'launches', title: 'launches', path: '/report/launches', about: 'How long launching took and how long work waited' },
 	{ id: 'annotations', title: 'annotations', path: '/report/annotations', about: "The program's own names for its parts" },
 ]);
 
-export const Layers = parts([{ id: 'layers', title: 'layers', path: '/layers', about: 'Time of each layer of the model' }], errorBars);
+export const Layers = parts([
+	{ id: 'layers', title: 'layers', path: '/layers', about: 'Time of each layer of the model' },
+	{ id: 'modules', title: 'as a tree', path: '/report/module_tree', about: 'Time of nn.Modules, as a tree' },
+], errorBars);
+
+export const Gpu = parts([
+	{ id: 'gpu', title: 'device', path: '/gpu', about: 'Utilisation, memory, temperature and power' },
+	{ id: 'utilization', title: 'utilisation', path: '/report/utilization', about: 'How much of the devices is used' },
+	{ id: 'idle', title: 'idle', path: '/report/idle', about: 'Why streams had nothing to do' },
+	{ id: 'bandwidth', title: 'bandwidth', path: '/report/bandwidth', about: 'How fast memory is copied and set' },
+	{ id: 'queue', title: 'queues', path: '/report/queue', about: 'How much is launched and waits' },
+]);
 
 export const Distributed = parts([
 	{ id: 'distributed', title: 'ranks', path: '/distributed', about: 'The ranks beside each other' },
