@@ -10,6 +10,7 @@ typedef struct analysis {
 	const char *name;
 	const char *summary; /* one sentence */
 	bool about_file;     /* not about time: steps, ranks and times do not apply */
+	bool keeps_warmup;   /* unless a rule was asked for: what peaks there peaks */
 	const char *compat;  /* the tools whose definitions it also knows: "hta", "hta tracelens"; NULL: none */
 	/* The settings it understands, one after the other, NULL after the last; NULL: it has none. */
 	const setting_def *(*setting)(size_t index);

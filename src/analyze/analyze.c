@@ -124,6 +124,8 @@ sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const son
 	r->summary = found->summary;
 	if (found->about_file && (given.use_steps || given.use_time || given.ranks || given.warmup))
 		result_note_add(r, "note", "this is about the whole file: steps, ranks and times make no difference");
+	if (found->keeps_warmup && !given.warmup)
+		given.warmup = "none";
 	status = found->about_file ? SONDE_OK : warmup_find(trace, &given, r, err);
 	if (!status)
 		status = found->run(trace, &given, r, err);

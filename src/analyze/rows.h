@@ -109,6 +109,8 @@ typedef struct rows {
 /* options may be NULL. rows_done() afterwards, also on failure. */
 sonde_status rows_load(const sonde_trace *trace, const rows_options *options, rows *ret_rows, sonde_error *err);
 void rows_done(rows *r);
+/* What happened on a rank at that time is in; the rows are already chosen by the same options. */
+bool rows_choose(const rows *r, const rows_options *options, int32_t rank, int64_t ns);
 bool rows_select(rows *r, const rows_options *options); /* for rows_load(); false when out of memory */
 
 rows_options rows_options_from(const sonde_analyze_options *from);

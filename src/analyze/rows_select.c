@@ -64,6 +64,19 @@ static bool is_selected(const rows *r, const rows_options *o, const row *at, war
 	return !o->use_steps || in_steps(r, o, at->rank, began);
 }
 
+/* The steps that are out are gone by now. */
+bool rows_choose(const rows *r, const rows_options *o, int32_t rank, int64_t ns)
+{
+	if (o->ranks && !number_list_has(o->ranks, rank))
+		return false;
+	if (o->use_time && (ns < o->from_ns || ns >= o->to_ns))
+		return false;
+	for (size_t i = 0; o->n_warmup && i < r->n_ranks; i++)
+		if (r->ranks[i].rank == rank && r->ranks[i].n_steps && ns < r->ranks[i].steps[0].start_ns)
+			return false;
+	return !o->use_steps || in_steps(r, o, rank, ns);
+}
+
 /* new_of[i]: how many rows before i stay. */
 static bool stays(const uint32_t *new_of, uint32_t i)
 {

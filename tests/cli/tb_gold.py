@@ -133,6 +133,12 @@ def compare(s, rank, gold, out):
             s.put("operators", name, column, want, ops[name][column], calls)
 
 
+def compare_memory(s, rank, gold, out):
+    peaks = [r["peak_bytes"] for r in of_rank(out["memory_devices"], rank)]
+    for device, want in gold.get("peak_memory", {}).items():
+        s.put("memory", device, "peak_bytes", want, want if want in peaks else -1)
+
+
 def main():
     sonde, data, only = sys.argv[1], sys.argv[2], sys.argv[3:]
     n, failed, n_except = collections.Counter(), 0, 0
@@ -143,10 +149,11 @@ def main():
         folder = os.path.join(data, "traces", gold["set"])
         files = [os.path.join(folder, f) for f in sorted(os.listdir(folder))]
         s = Set(gold["set"])
-        out = {name: run(sonde, name, files) for name in ("roles", "utilization", "occupancy", "operators", "distributed")}
+        out = {name: run(sonde, name, files) for name in ("roles", "utilization", "occupancy", "operators", "distributed", "memory")}
         for rank, ranked in gold["ranks"].items():
             if "error" not in ranked:
                 compare(s, int(rank), ranked, out)
+                compare_memory(s, int(rank), ranked, out["memory"])
         n += s.n
         n_except += len(s.used)
         stale = set(EXCEPT.get(s.name, {})) - s.used

@@ -50,4 +50,38 @@ k2 aten::b - - - - 0.75"
 # Kernels, then driver calls, then operators, and nothing at 90..100, which is no operator's.
 csv roles role_steps step dur_ns kernel_ns runtime_ns host_ns other_ns
 want_out "- 90000 70000 5000 15000 0"
+
+# Blocks 1 and 2 of 100 and 50 bytes; the first goes in the operator that took it, the second after all of them.
+memory() { # memory TIME ADDRESS BYTES TOTAL
+	printf '{"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 2, "ts": %d, "args": {"Device Type": 1, "Device Id": 0,
+	"Addr": %d, "Bytes": %d, "Total Allocated": %d, "Total Reserved": 4096}},\n' "$@"
+}
+{
+	echo '{"traceEvents": ['
+	memory 12 1 100 100
+	memory 22 2 50 150
+	memory 40 1 -100 50
+	memory 60 2 -50 0
+	cat <<-'EOT'
+		{"ph": "X", "cat": "cpu_op", "name": "aten::a", "pid": 1, "tid": 2, "ts": 10, "dur": 40},
+		{"ph": "X", "cat": "cpu_op", "name": "aten::b", "pid": 1, "tid": 2, "ts": 20, "dur": 10},
+		{"ph": "X", "cat": "cpu_op", "name": "aten::c", "pid": 1, "tid": 2, "ts": 0, "dur": 1}
+		]}
+	EOT
+} > trace.json
+csv memory memory_devices device peak_bytes peak_at_ns peak_in reserved_bytes end_bytes n_allocs n_frees allocated_bytes
+want_out "gpu0 150 22000 aten::b 4096 0 2 2 150"
+csv memory memory_operators name self_increase_bytes self_allocated_bytes self_allocs increase_bytes allocated_bytes allocs
+want_out "aten::a 0 100 1 50 150 2
+aten::b 50 50 1 50 50 1"
+csv memory memory_events name bytes alloc_ns free_ns dur_ns
+want_out "aten::a 100 12000 40000 28000
+aten::b 50 22000 60000 38000"
+csv memory memory_curve device time_ns allocated_bytes
+want_out "gpu0 12000 100
+gpu0 22000 150
+gpu0 40000 50
+gpu0 60000 0"
+run analyze memory trace.json
+want "not the answer first: $out" [ "$(head -n 1 .out)" = "gpu0 holds at most 150 B, at 22.0 us in aten::b" ]
 finish
