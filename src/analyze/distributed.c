@@ -79,34 +79,29 @@ static wait_sum *step_at(const distributed *d, int32_t rank, int64_t ns)
 }
 
 /* One collective on all ranks that have it; one that a single rank has is no match. */
-static void add_match(distributed *d, const uint32_t *items)
+static void add_match(distributed *d, const collective_event *e)
 {
-	const collectives *c = &d->found;
+	const rows *r = &d->w->rows;
+	const collective_member *members = &d->found.members.items[e->first];
 	int64_t shortest = INT64_MAX;
-	size_t n = 0;
 
-	for (size_t k = 0; k < c->n_ranks; k++) {
-		if (items[k] == COLLECTIVE_NONE)
-			continue;
-		const collective *at = &c->ranks[k].items[items[k]];
-		shortest = at->end_ns - at->start_ns < shortest ? at->end_ns - at->start_ns : shortest;
-		n++;
+	for (uint32_t i = 0; i < e->n; i++) {
+		const collective *at = collective_of(&d->found, &members[i]);
+		shortest = at->end - at->start < shortest ? at->end - at->start : shortest;
 	}
-	for (size_t k = 0; n > 1 && k < c->n_ranks; k++) {
-		if (items[k] == COLLECTIVE_NONE)
-			continue;
-		const collective *at = &c->ranks[k].items[items[k]];
-		wait_sum *step = step_at(d, c->ranks[k].rank, at->start_ns);
-		add_wait(&d->ranks[k], at->end_ns - at->start_ns, shortest);
-		add_wait(&d->names[at->name], at->end_ns - at->start_ns, shortest);
+	for (uint32_t i = 0; e->n > 1 && i < e->n; i++) {
+		const collective *at = collective_of(&d->found, &members[i]);
+		wait_sum *step = step_at(d, d->found.ranks[members[i].rank].rank, at->start);
+		add_wait(&d->ranks[members[i].rank], at->end - at->start, shortest);
+		add_wait(&d->names[r->sites[r->items[at->row].site].name], at->end - at->start, shortest);
 		if (step)
-			add_wait(step, at->end_ns - at->start_ns, shortest);
+			add_wait(step, at->end - at->start, shortest);
 	}
 }
 
 static sonde_status find_waits(distributed *d, sonde_error *err)
 {
-	sonde_status status = collectives_find(&d->w->rows, &d->found, err);
+	sonde_status status = collectives_find(&d->w->rows, NULL, &d->found, err);
 	const collectives *c = &d->found;
 
 	if (status)
@@ -116,8 +111,8 @@ static sonde_status find_waits(distributed *d, sonde_error *err)
 	d->names = calloc(d->n_names + 1, sizeof *d->names);
 	if (!d->ranks || !d->names)
 		return out_of_memory(err);
-	for (size_t i = 0; c->n_ranks && i < c->ranks[c->reference].n; i++)
-		add_match(d, c->matches + i * c->n_ranks);
+	for (size_t i = 0; i < c->events.n; i++)
+		add_match(d, &c->events.items[i]);
 	return SONDE_OK;
 }
 
@@ -228,9 +223,7 @@ static void explain(const distributed *d, sonde_result *r)
 	else if (!n)
 		result_note_add(r, "waiting", "no collective is on more than one of these ranks");
 	else
-		result_note_add(r, "matched", "collectives of the same name, %s",
-				d->found.by_time ? "some by the nearest end: ranks have different numbers of them"
-						 : "in their order");
+		result_note_add(r, "matched", "%s", collective_methods_text(&d->found, r));
 }
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)

@@ -7,11 +7,16 @@
 
 /* ---- Sums -------------------------------------------------------------------------------------------------------- */
 
-/* The step in which the reference launched it; n_steps: none. */
-static size_t step_of(const straggler_search *s, const collective *c)
+/* The step in which the reference launched it, or the first rank that has it; n_steps: none. */
+static size_t step_of(const straggler_search *s, const collective_event *e)
 {
-	const row *at = &s->rows->items[c->row];
+	const collective_member *m = &s->found.members.items[e->first];
+
+	for (uint32_t i = 1; i < e->n && m->rank < s->found.reference; i++)
+		m += m[1].rank <= s->found.reference;
+	const row *at = &s->rows->items[collective_of(&s->found, m)->row];
 	int64_t ns = at->launch != ROW_NONE ? s->rows->items[at->launch].start_ns : at->start_ns;
+	ns -= s->found.ranks[m->rank].offset;
 	size_t low = 0, high = s->n_steps;
 
 	if (!s->steps)
@@ -25,11 +30,6 @@ static size_t step_of(const straggler_search *s, const collective *c)
 	}
 	bool is_in = low > 0 && ns < s->steps[low - 1].start_ns + s->steps[low - 1].dur_ns;
 	return is_in ? low - 1 : s->n_steps;
-}
-
-static int64_t start_of(const straggler_search *s, size_t rank, uint32_t item)
-{
-	return s->found.ranks[rank].items[item].start_ns - s->found.ranks[rank].offset_ns;
 }
 
 static int compare_ns(const void *a, const void *b)
@@ -47,45 +47,40 @@ static int64_t middle_of(int64_t *values, size_t n)
 }
 
 /* What the ranks that wait from `from` to `to` do not compute meanwhile. */
-static int64_t lost_between(straggler_search *s, const uint32_t *match, size_t latest, int64_t from, int64_t to)
+static int64_t lost_between(straggler_search *s, const collective_event *e, size_t latest, int64_t from, int64_t to)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < s->found.n_ranks; i++) {
-		int64_t offset = s->found.ranks[i].offset_ns;
-		if (match[i] == COLLECTIVE_NONE || i == latest)
-			continue;
-		s->values[n++] = to - from - intervals_overlap_with(&s->ranks[i].compute, from + offset, to + offset);
+	for (uint32_t i = 0; i < e->n; i++) {
+		uint32_t rank = s->found.members.items[e->first + i].rank;
+		int64_t offset = s->found.ranks[rank].offset;
+		if (rank != latest)
+			s->values[n++] =
+				to - from - intervals_overlap_with(&s->ranks[rank].compute, from + offset, to + offset);
 	}
 	return n ? middle_of(s->values, n) : 0;
 }
 
-static void add_collective(straggler_search *s, size_t item)
+static void add_collective(straggler_search *s, const collective_event *e)
 {
 	const collectives *c = &s->found;
-	const uint32_t *match = &c->matches[item * c->n_ranks];
+	const collective_member *members = &c->members.items[e->first];
 	int64_t last = INT64_MIN, before = INT64_MIN;
-	size_t latest = 0, n = 0, step = step_of(s, &c->ranks[c->reference].items[item]);
+	size_t latest = 0, step = step_of(s, e);
 
-	for (size_t i = 0; i < c->n_ranks; i++) {
-		if (match[i] == COLLECTIVE_NONE)
-			continue;
-		int64_t start = start_of(s, i, match[i]);
-		n++;
+	for (uint32_t i = 0; i < e->n; i++) {
+		int64_t start = collective_start(c, &members[i]);
 		if (start > last) {
 			before = last;
 			last = start;
-			latest = i;
+			latest = members[i].rank;
 		} else if (start > before) {
 			before = start;
 		}
 	}
-	if (n < 2)
-		return;
-	for (size_t i = 0; i < c->n_ranks; i++)
-		if (match[i] != COLLECTIVE_NONE)
-			s->ranks[i].waited_ns += last - start_of(s, i, match[i]);
-	int64_t lost = lost_between(s, match, latest, before, last);
+	for (uint32_t i = 0; i < e->n; i++)
+		s->ranks[members[i].rank].waited_ns += last - collective_start(c, &members[i]);
+	int64_t lost = lost_between(s, e, latest, before, last);
 	s->ranks[latest].n_last++;
 	s->ranks[latest].late_ns += last - before;
 	s->ranks[latest].lost_ns += lost;
@@ -158,8 +153,9 @@ static bool sum_up(straggler_search *s)
 		s->span_ns += s->steps[i].dur_ns;
 	if (!make_ranks(s))
 		return false;
-	for (size_t i = 0; i < s->found.ranks[s->found.reference].n; i++)
-		add_collective(s, i);
+	for (size_t i = 0; i < s->found.events.n; i++)
+		if (s->found.events.items[i].n > 1)
+			add_collective(s, &s->found.events.items[i]);
 	for (size_t i = 0; i < s->n_steps; i++)
 		s->ranks[stragglers_worst(s, i, &next)].n_worst++;
 	return true;
@@ -177,7 +173,7 @@ sonde_status stragglers_search(const rows *r, straggler_search *ret, sonde_error
 		s->missing = "there is one rank; open the traces of several together";
 		return SONDE_OK;
 	}
-	sonde_status status = collectives_find(r, &s->found, err);
+	sonde_status status = collectives_find(r, NULL, &s->found, err);
 	for (size_t i = 0; !status && i < s->found.n_ranks; i++)
 		n_with += s->found.ranks[i].n > 0;
 	if (!status && n_with < 2)

@@ -111,7 +111,7 @@ static void put_ranks(const straggler_search *s, sonde_result *r, table *t)
 		c[4] = cell_ns(s->ranks[i].late_ns);
 		c[5] = cell_ns(s->ranks[i].lost_ns);
 		c[6] = cell_ns(s->ranks[i].waited_ns);
-		c[7] = cell_ns(rank->offset_ns);
+		c[7] = cell_ns(rank->offset);
 	}
 }
 
@@ -156,9 +156,9 @@ static void put_all(const straggler_search *s, const sonde_analyze_options *opti
 	if (t && !t->n_rows)
 		t->n_shown = 0;
 	put_answer(s, r, t);
-	result_note_add(r, "matched", "%s by name and %s; clocks by their common end",
+	result_note_add(r, "matched", "%s: %s; clocks by their common end",
 			s->found.on_host ? "collectives on the host" : "communication kernels",
-			s->found.by_time ? "order, where some are missing by the nearest end" : "order");
+			collective_methods_text(&s->found, r));
 }
 
 static void put_none(sonde_result *r, const char *why)

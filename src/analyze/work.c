@@ -386,6 +386,12 @@ static table *coverage_table(sonde_result *r)
 
 void work_covers(const work *w, sonde_result *r, const char *table_key, const coverage *c, const char *why)
 {
+	work_covers_rows(w, r, table_key, c, "device rows", why);
+}
+
+void work_covers_rows(const work *w, sonde_result *r, const char *table_key, const coverage *c, const char *rows_name,
+		      const char *why)
+{
 	char n[NUMBER_TEXT], all[NUMBER_TEXT], time[NUMBER_TEXT], all_time[NUMBER_TEXT];
 	double part = work_ns(w, (double)c->ticks), whole = work_ns(w, (double)c->all_ticks);
 	table *t = coverage_table(r);
@@ -401,12 +407,13 @@ void work_covers(const work *w, sonde_result *r, const char *table_key, const co
 	if (t)
 		t->n_shown = 0;
 	if (c->n == c->n_all && c->n)
-		result_note_add(r, "covers", "%s: all %s device rows, %s", table_key, format_count(all, c->n_all),
+		result_note_add(r, "covers", "%s: all %s %s, %s", table_key, format_count(all, c->n_all), rows_name,
 				format_ns(all_time, llrint(whole)));
 	else if (c->n_all)
-		result_note_add(r, "covers", "%s: %s of %s device rows, %s of %s (%.1f %%); the rest: %s", table_key,
-				format_count(n, c->n), format_count(all, c->n_all), format_ns(time, llrint(part)),
-				format_ns(all_time, llrint(whole)), whole > 0 ? 100 * part / whole : 0, why);
+		result_note_add(r, "covers", "%s: %s of %s %s, %s of %s (%.1f %%); the rest: %s", table_key,
+				format_count(n, c->n), format_count(all, c->n_all), rows_name,
+				format_ns(time, llrint(part)), format_ns(all_time, llrint(whole)),
+				whole > 0 ? 100 * part / whole : 0, why);
 }
 
 void describe_cells(const work *w, const description *d, bool are_times, cell *to)

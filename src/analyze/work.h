@@ -168,6 +168,9 @@ static inline void cover(coverage *c, const work_item *item, bool is_in)
 }
 /* Says so: a row of the table `coverage`, which people get as a note. `why`: what the rest is; static. */
 void work_covers(const work *w, sonde_result *r, const char *table_key, const coverage *c, const char *why);
+/* The same of something else than device rows: "communication rows". */
+void work_covers_rows(const work *w, sonde_result *r, const char *table_key, const coverage *c, const char *rows_name,
+		      const char *why);
 
 /* By our rules, whatever w->is_hta; each name is looked at once. */
 static inline kernel_kind work_kind(const work *w, uint32_t site)
