@@ -2,7 +2,7 @@
 import { groupBy } from './group';
 import type { Cell, Result, Table } from './result';
 
-export interface Part { name: string; hue: number; ns: number }
+export interface Part { name: string; hue: number; ns: number } // hue 8: nothing, hardly a colour
 export interface Breakdown { rank: number | null; span: number; parts: Part[] }
 
 export function column(table: Table, key: string): number {
@@ -17,13 +17,13 @@ export function breakdownOf(table: Table): Breakdown[] {
 		const get = (key: string): number => numberOf(row[at(key)]);
 		const span = get('span_ns'), compute = get('compute_ns'), exposed = get('exposed_communication_ns'), idle = get('idle_ns');
 		const rest = Math.max(0, get('non_compute_ns') - exposed);
-		const parts = [{ name: 'compute', hue: 2, ns: compute }, { name: 'communication not hidden', hue: 1, ns: exposed }, { name: 'copies', hue: 4, ns: rest }, { name: 'idle', hue: 7, ns: idle }];
+		const parts = [{ name: 'compute', hue: 2, ns: compute }, { name: 'communication not hidden', hue: 1, ns: exposed }, { name: 'copies', hue: 4, ns: rest }, { name: 'idle', hue: 8, ns: idle }];
 		return { rank: at('rank') >= 0 && typeof row[at('rank')] === 'number' ? row[at('rank')] as number : null, span, parts };
 	}).filter(one => one.span > 0);
 }
 
 const ROLES: [string, number, string[]][] = [['kernels', 2, ['kernel']], ['communication not hidden', 1, ['communication']], ['copies', 4, ['memcpy', 'memset']], ['data loading', 3, ['loader']],
-	['launching', 5, ['runtime']], ['host operators', 0, ['host ops']], ['nothing', 7, ['other']]];
+	['launching', 5, ['runtime']], ['host operators', 0, ['host ops']], ['nothing', 8, ['other']]];
 
 // Where a step goes, from the analysis "roles": each moment belongs to one of them.
 export function rolesOf(table: Table): Breakdown[] {

@@ -81,9 +81,9 @@ export function tableOf(key: string, rows: unknown[], view?: ViewTable): Table {
 		const type = typeOf(name, objects.slice(0, 100).map(row => row[name]));
 		return { key: name, header: headerOf(name), type, bar: type === 'percent' };
 	});
-	const isTree = objects.some(row => typeof row['depth'] === 'number') && !keys.includes('depth');
+	const isTree = objects.some(row => Number(row['depth']) > 0);
 	return {
-		key, columns, title: view ? view.title ?? null : titleOf(key), chart: view?.chart ?? null,
+		key, columns, title: view?.title ?? titleOf(key), chart: view?.chart ?? null,
 		rows: objects.map(row => keys.map(name => cellOf(row[name]))),
 		depths: isTree ? objects.map(row => Number(row['depth'] ?? 0)) : null,
 	};

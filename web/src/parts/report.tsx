@@ -19,6 +19,8 @@ export const valueText = (key: string, value: Cell): string => {
 	return cellText({ key, header: key, type }, value) + (type === 'percent' ? ' %' : '');
 };
 
+const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
 // A row that names a slice, a step or a time leads there.
 export function rowAction(table: Table): ((row: number) => void) | undefined {
 	const column = (...keys: string[]): number => table.columns.findIndex(one => keys.includes(one.key));
@@ -37,9 +39,14 @@ export function rowAction(table: Table): ((row: number) => void) | undefined {
 export function ResultTable({ table }: { table: Table }) {
 	const data = useMemo(() => chartOf(table), [table]);
 
+	const rows = <TableView table={table} onRow={rowAction(table)} rowTitle="Show it in the timeline" />;
+
+	if (!data)
+		return <section class="block">{rows}</section>;
 	return <section class="block">
-		{data && <ChartView data={data} label={`${table.title ?? table.key}: ${data.yName} over ${data.xName}. The table below has the numbers.`} />}
-		<TableView table={table} onRow={rowAction(table)} rowTitle="Show it in the timeline" />
+		<h2>{table.title ?? `${data.yName} over ${data.xName}`}</h2>
+		<ChartView data={data} label={`${table.title ?? table.key}: ${data.yName} over ${data.xName}. The table below has the numbers.`} />
+		<details><summary>table</summary>{rows}</details>
 	</section>;
 }
 
@@ -57,7 +64,7 @@ export function Values({ result }: { result: Result }) {
 
 export function ResultView({ result, title, children }: { result: Result; title: string; children?: ComponentChildren }) {
 	return <>
-		<h1>{result.headline ?? title}</h1>
+		<h1>{sentenceCase(result.headline ?? title)}</h1>
 		<Values result={result} />
 		{children}
 		{result.findings && <Findings findings={result.findings} />}

@@ -6,7 +6,8 @@ import type { Table } from '../data/result';
 import { barColumn, cellText, csv, isNumeric, nextSort, order, unitOf, type Sort } from '../data/table';
 import { copy } from '../state/app';
 
-const ROW = 24; // px, as in parts.css
+const ROW = 25; // px, as in parts.css
+const LONG = 64; // characters of a cell; the rest is in its title
 const VIRTUAL = 500;
 const FILTER_FROM = 8;
 
@@ -49,7 +50,7 @@ function Body({ table, rows, first, n, bar, units, most, onRow, rowTitle }: Body
 				if (c === 0 && table.depths?.[row])
 					style['paddingLeft'] = `${8 + 16 * table.depths[row]!}px`;
 				return <td key={column.key} class={(isNumeric(column) ? 'n' : '') + (c === bar ? ' bar' : '')} style={style}
-					title={text.length > 40 ? text : undefined}>{text.length > 400 ? format.middle(text, 400) : text}</td>;
+					title={text.length > LONG ? format.middle(text, 2000) : undefined}>{format.middle(text, LONG)}</td>;
 			})}
 		</tr>)}
 		{first + n < rows.length && <tr class="space" aria-hidden="true"><td colSpan={table.columns.length}

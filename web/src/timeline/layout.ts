@@ -44,6 +44,8 @@ export function trackLabel(track: Track): string {
 	if (track.name?.trim())
 		return track.name.trim();
 	const id = track.number ?? track.id;
+	if (typeof id === 'string' && id)
+		return id;
 	return track.kind === 'stream' ? `stream ${id}` : track.kind === 'async' ? 'async' : track.kind === 'process' ? 'process' : `thread ${id}`;
 }
 
@@ -88,7 +90,7 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 			continue;
 		const header = make({ kind: 'process', key: processKey(process), label: processLabel(process), process: process.id, rank, height: HEIGHT.process });
 		rows.push(header);
-		if (rank !== null && options.overlapRanks.has(rank) && inside.some(row => row.track?.kind === 'stream'))
+		if (options.overlapRanks.has(rank ?? -1) && inside.some(row => row.track?.kind === 'stream'))
 			place(make({ kind: 'overlap', key: `o${process.id}`, label: 'overlap', process: process.id, rank, height: HEIGHT.overlap + HEIGHT.gap }));
 		inside.filter(row => row.isPinned || !header.isFolded).forEach(place);
 	}

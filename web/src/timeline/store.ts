@@ -3,7 +3,7 @@ import { batch, computed, effect, signal, type ReadonlySignal } from '@preact/si
 import { integer } from '../data/address';
 import { facts, go, param, params, say, sessionPath, shownGeneration } from '../state/app';
 import { get, isAbort, query, send, sentence } from '../state/api';
-import type { Site, Slice, SliceRef, Step, TimeNote, Tracks } from '../state/types';
+import type { Flow, Site, Slice, SliceRef, Step, TimeNote, Tracks } from '../state/types';
 import { layout, type Layout } from './layout';
 import { clamp, fit, reveal, type Viewport } from './viewport';
 
@@ -12,6 +12,10 @@ export interface Hover { slice: number; site: number; n: number; lane: number; x
 interface SearchAnswer { names: { site: number; name: string; n_slices: number; total_ns: number }[]; n_slices: number; slice: SliceRef | null }
 
 const listOf = (name: string): ReadonlySet<string> => new Set(param(name).split(',').filter(Boolean));
+
+// Kineto writes an arrow for each launch, too: once is enough.
+const distinct = (flows: Flow[]): Flow[] => flows.filter(flow => flow.kind === 'launch'
+	|| !flows.some(other => other.kind === 'launch' && other.dir === flow.dir && other.slice?.id === flow.slice?.id));
 
 function rangeOf(text: string): Range | null {
 	const [from, to] = text.split('..').map(part => integer(part));
@@ -158,7 +162,7 @@ export class Store {
 		const path = `${sessionPath.peek()}/slices/${id}`;
 		let known = this.details.get(path);
 		if (!known) {
-			known = get<Slice>(path).then(slice => ({ ...slice, flows: slice.flows ?? [], parents: slice.parents ?? [] }));
+			known = get<Slice>(path).then(slice => ({ ...slice, flows: distinct(slice.flows ?? []), parents: slice.parents ?? [] }));
 			known.catch(() => this.details.delete(path));
 			this.details.set(path, known);
 			if (this.details.size > 500)

@@ -36,7 +36,7 @@ function Differences({ table }: { table: Table }) {
 		return { name: String(row[at('name')]), value, low: edge('low_percent'), high: edge('high_percent'), verdict, hue: verdict === 'unsure' ? 7 : value > 0 ? 1 : 0,
 			text: `${value > 0 ? '+' : '-'}${format.ns(Math.abs(value))}${percent !== null ? `  ${percent > 0 ? '+' : '-'}${format.percent(Math.abs(percent))} %` : ''}  ${verdict}` };
 	}).filter(bar => bar.value !== 0).sort((a, b) => Math.abs(b.value) - Math.abs(a.value)).slice(0, 16);
-	return bars.length ? <section class="block"><h2>Largest differences of {table.title ?? table.key}</h2><Bars bars={bars} label={`Differences of ${table.key}; the table below has the numbers`} /></section> : null;
+	return bars.length ? <section class="block"><h2>Largest differences: {(table.title ?? table.key).toLowerCase()}</h2><Bars bars={bars} label={`Differences of ${table.key}; the table below has the numbers`} /></section> : null;
 }
 
 function Runs({ result }: { result: Result }) {
@@ -61,7 +61,7 @@ function Body() {
 	if (!result)
 		return <Waiting text={null} />;
 	const [layers] = result.tables.filter(table => table.rows.length > 0 && column(table, 'diff_ns') >= 0);
-	return <><Runs result={result} />{layers && <Differences table={layers} />}<ResultView result={result} title="Comparison" /></>;
+	return <ResultView result={result} title="Comparison"><Runs result={result} />{layers && <Differences table={layers} />}</ResultView>;
 }
 
 export function Compare() {

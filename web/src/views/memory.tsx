@@ -72,10 +72,10 @@ export function Memory() {
 		return <Waiting text={null} />;
 	if (data.available === false || !data.devices?.length)
 		return <Empty title="Memory" text={data.reason ?? 'No memory was recorded in this trace.'} command={data.command ?? 'sonde record --memory -- ./train'} />;
-	const most = [...data.devices].sort((a, b) => (b.peak_bytes ?? 0) - (a.peak_bytes ?? 0))[0]!;
+	const devices = [...data.devices].sort((a, b) => (b.peak_bytes ?? 0) - (a.peak_bytes ?? 0)), most = devices[0]!, top = most.composition[0];
 	return <>
-		<h1>Memory peaks at {format.bytes(most.peak_bytes)} on {most.name}{most.composition[0] ? `, most of it by ${format.middle(most.composition[0].name ?? OUTSIDE, 60)}` : ''}.</h1>
-		{data.devices.map(device => <DeviceView key={device.name + device.rank} device={device} end={data.duration_ns ?? 1} />)}
+		<h1>Memory peaks at {format.bytes(most.peak_bytes)} on {most.name}{top && top.bytes > (most.peak_bytes ?? 0) / 2 ? `, most of it by ${format.middle(top.name ?? OUTSIDE, 60)}` : ''}.</h1>
+		{devices.map(device => <DeviceView key={device.name + device.rank} device={device} end={data.duration_ns ?? 1} />)}
 		<Leaks />
 	</>;
 }
