@@ -173,18 +173,17 @@ enum { SONDE_ACTIVE_CPU_ = 1, SONDE_ACTIVE_MEMORY_ = 2, SONDE_ACTIVE_DEVICE_ = 4
 #define SONDE_FLAG_PAYLOAD_ 0x20000u /* a word with the number n of further words follows, then n words */
 #define SONDE_FLAG_END_ 0x10000u     /* end of the scope with this id; id 0: of the innermost one */
 
-typedef struct sonde_cursor_ {
-	uint64_t *next; /* where the thread's next word goes */
-	uint64_t *end;	/* NULL until the thread has memory */
-} sonde_cursor_t_;
-
 extern SONDE_API uint32_t sonde_active_;
-extern SONDE_API __thread sonde_cursor_t_ sonde_cursor_ __attribute__((tls_model("initial-exec")));
+
+/* What this thread may still write: the address of its next word << 16 | how many words fit there. 0 until it has
+   memory; the number is below 0 from when words did not fit until the runtime has found others. */
+#define SONDE_ROOM_STEP_ ((UINT64_C(8) << 16) - 1) /* for each word taken */
+extern SONDE_API __thread uint64_t sonde_room_ __attribute__((tls_model("initial-exec")));
 
 SONDE_API uint32_t sonde_site_register_(sonde_site *site, sonde_category category, const sonde_arg *args,
 					size_t n_args);
 SONDE_API void sonde_event_slow_(uint32_t code);
-SONDE_API void sonde_event_value_slow_(uint32_t code, uint64_t value);
+SONDE_API void sonde_event_values_slow_(uint32_t code, const uint64_t *values, size_t n);
 SONDE_API sonde_scope sonde_begin_args_(sonde_site *site, const sonde_arg *args, size_t n_args);
 SONDE_API sonde_scope sonde_begin_op_(sonde_site *site, const sonde_op_info *info);
 
@@ -197,33 +196,27 @@ static inline uint64_t sonde_ticks_(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
 	return ticks;
 #else
-	return 0; /* never read: the runtime keeps sonde_cursor_.end NULL and takes the time itself */
+	return 0; /* never read: the runtime keeps sonde_room_ at 0 and takes the time itself */
 #endif
 }
 
-/* Takes n words of the thread's memory, NULL when they do not fit. The cursor moves in one instruction and only from
-   where it was when its end was read: a signal handler on this thread may come at any moment, take words of its own and
-   even other memory. */
+/* Takes n words of the thread's memory, NULL when they do not fit: then the runtime must be asked (sonde_event_slow_).
+   One instruction moves on and tells from where, so that a signal handler on this thread may come at any moment, take
+   words of its own and even other memory. */
 static inline uint64_t *sonde_reserve_(size_t n)
 {
-	uintptr_t at = (uintptr_t)__atomic_load_n(&sonde_cursor_.next, __ATOMIC_ACQUIRE), next;
-	bool moved;
+	uint64_t room = n * SONDE_ROOM_STEP_;
 
-	do {
-		next = at + n * sizeof(uint64_t);
-		if (__builtin_expect(next > (uintptr_t)__atomic_load_n(&sonde_cursor_.end, __ATOMIC_RELAXED), 0))
-			return NULL;
-#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__)
-		/* Not locked: only this thread has it. */
-		__asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(moved), "+m"(sonde_cursor_.next), "+a"(at) : "r"(next));
+#if defined(__x86_64__)
+	__asm__ volatile("xaddq %0, %1" : "+r"(room), "+m"(sonde_room_)); /* not locked: only this thread has it */
 #else
-		uint64_t *seen = (uint64_t *)at;
-		moved = __atomic_compare_exchange_n(&sonde_cursor_.next, &seen, (uint64_t *)next, true,
-						    __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
-		at = (uintptr_t)seen;
+	room = __atomic_fetch_add(&sonde_room_, room, __ATOMIC_RELAXED);
 #endif
-	} while (__builtin_expect(!moved, 0));
-	return (uint64_t *)at;
+	if (__builtin_expect((int16_t)room < (int)n, 0))
+		return NULL;
+	if (!(room >> 16))
+		__builtin_unreachable(); /* the caller's test for NULL is done with the one above */
+	return (uint64_t *)(uintptr_t)(room >> 16);
 }
 
 static inline void sonde_event_(uint32_t code)
@@ -236,15 +229,18 @@ static inline void sonde_event_(uint32_t code)
 		__atomic_store_n(at, sonde_ticks_() << SONDE_TICK_SHIFT_ | code, __ATOMIC_RELEASE);
 }
 
-static inline void sonde_event_value_(uint32_t code, uint64_t value)
+/* The same with n words behind it. */
+static inline void sonde_event_values_(uint32_t code, const uint64_t *values, size_t n)
 {
-	uint64_t *at = sonde_reserve_(3);
+	uint64_t *at = sonde_reserve_(2 + n);
+	size_t i;
 
 	if (__builtin_expect(!at, 0)) {
-		sonde_event_value_slow_(code, value);
+		sonde_event_values_slow_(code, values, n);
 	} else {
-		at[2] = value;
-		at[1] = 1;
+		for (i = 0; i < n; i++)
+			at[2 + i] = values[i];
+		at[1] = n;
 		__atomic_store_n(at, sonde_ticks_() << SONDE_TICK_SHIFT_ | SONDE_FLAG_PAYLOAD_ | code,
 				 __ATOMIC_RELEASE);
 	}
@@ -259,7 +255,11 @@ static inline uint32_t sonde_site_id_(sonde_site *site)
 {
 	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
 
-	return __builtin_expect(id != 0, 1) ? id : sonde_site_register_(site, SONDE_OTHER, NULL, 0);
+	if (__builtin_expect(!id, 0))
+		id = sonde_site_register_(site, SONDE_OTHER, NULL, 0);
+	if (!id)
+		__builtin_unreachable(); /* and the end of the scope need not look whether it was begun */
+	return id;
 }
 
 /* Returns the id that ends the scope. */
@@ -274,8 +274,9 @@ static inline sonde_scope sonde_begin_site_(sonde_site *site)
 static inline sonde_scope sonde_begin_step_(sonde_site *site, int64_t number)
 {
 	uint32_t id = sonde_site_id_(site);
+	uint64_t value = (uint64_t)number;
 
-	sonde_event_value_(id, (uint64_t)number);
+	sonde_event_values_(id, &value, 1);
 	return id;
 }
 
@@ -293,7 +294,7 @@ static inline void sonde_count_(sonde_site *site, double value)
 	} u;
 
 	u.f64 = value;
-	sonde_event_value_(sonde_site_id_(site), u.bits);
+	sonde_event_values_(sonde_site_id_(site), &u.bits, 1);
 }
 
 static inline sonde_arg sonde_arg_i64_(const char *key, int64_t value)
@@ -338,6 +339,34 @@ static inline sonde_arg sonde_arg_shape_(const char *key, const int64_t *dims, s
 	arg.n = (uint32_t)n_dims;
 	arg.value.dims = dims;
 	return arg;
+}
+
+enum { SONDE_MAX_VALUES_ = 4 };
+
+/* Whether there are few arguments and all are numbers; the compiler knows. */
+static inline bool sonde_are_values_(const sonde_arg *args, size_t n_args)
+{
+	bool are = n_args <= SONDE_MAX_VALUES_;
+	size_t i;
+
+	for (i = 0; i < n_args && i < SONDE_MAX_VALUES_; i++)
+		are = are && (args[i].type == SONDE_ARG_I64_ || args[i].type == SONDE_ARG_F64_);
+	return are;
+}
+
+/* Numbers are put down in place, everything else takes a call. */
+static inline sonde_scope sonde_begin_with_(sonde_site *site, const sonde_arg *args, size_t n_args)
+{
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+	uint64_t values[SONDE_MAX_VALUES_];
+	size_t i;
+
+	if (!sonde_are_values_(args, n_args) || __builtin_expect(!id, 0))
+		return sonde_begin_args_(site, args, n_args);
+	for (i = 0; i < n_args && i < SONDE_MAX_VALUES_; i++)
+		values[i] = (uint64_t)args[i].value.i64; /* a double's bits are in the same place */
+	sonde_event_values_(id, values, n_args);
+	return id;
 }
 
 typedef struct sonde_op_block_ {
@@ -413,7 +442,7 @@ SONDE_API void sonde_end(sonde_scope scope);
 #define SONDE_SCOPE_ARGS(name, ...)                                                                                    \
 	SONDE_SCOPE_VAR_ =                                                                                             \
 		sonde_on_(SONDE_ACTIVE_CPU_)                                                                           \
-			? sonde_begin_args_(SONDE_HERE_(SONDE_SITE_SCOPE_, "" name ""), SONDE_ARGS_(__VA_ARGS__))      \
+			? sonde_begin_with_(SONDE_HERE_(SONDE_SITE_SCOPE_, "" name ""), SONDE_ARGS_(__VA_ARGS__))      \
 			: 0
 #endif
 
@@ -713,9 +742,9 @@ static inline const char *sonde_output(void)
 #if SONDE_LEVEL > SONDE_LEVEL_OFF
 #include <initializer_list>
 
-static inline sonde_scope sonde_begin_args_(sonde_site *site, std::initializer_list<sonde_arg> args)
+static inline sonde_scope sonde_begin_with_(sonde_site *site, std::initializer_list<sonde_arg> args)
 {
-	return sonde_begin_args_(site, args.begin(), args.size());
+	return sonde_begin_with_(site, args.begin(), args.size());
 }
 
 /* Keeps the info of SONDE_OP alive until the end of the expression. */

@@ -37,12 +37,12 @@ void sonde_event_slow_(uint32_t code)
 		store(at, code);
 }
 
-void sonde_event_value_slow_(uint32_t code, uint64_t value)
+void sonde_event_values_slow_(uint32_t code, const uint64_t *values, size_t n)
 {
-	uint64_t *at = ring_take(3);
+	uint64_t *at = ring_take(2 + n);
 	if (at) {
-		at[2] = value;
-		at[1] = 1;
+		memcpy(at + 2, values, n * sizeof *values);
+		at[1] = n;
 		store(at, code | EVENT_PAYLOAD);
 	}
 }
@@ -270,7 +270,7 @@ void sonde_end(sonde_scope scope)
 void sonde_step(int64_t number)
 {
 	if (sonde_on_(SONDE_ACTIVE_CPU_))
-		sonde_event_value_(name_intern(NAME_STEP, SONDE_OTHER, "step"), (uint64_t)number);
+		sonde_event_values_(name_intern(NAME_STEP, SONDE_OTHER, "step"), (uint64_t[]){ (uint64_t)number }, 1);
 }
 
 void sonde_step_end(void)
@@ -291,7 +291,7 @@ void sonde_counter(const char *name, double value)
 
 	memcpy(&bits, &value, sizeof bits);
 	if (sonde_on_(SONDE_ACTIVE_CPU_))
-		sonde_event_value_(name_intern(NAME_COUNTER, SONDE_OTHER, name), bits);
+		sonde_event_values_(name_intern(NAME_COUNTER, SONDE_OTHER, name), &bits, 1);
 }
 
 static void put_flow(uint32_t code, const char *name, uint64_t id)

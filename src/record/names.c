@@ -13,10 +13,9 @@
 enum { SLOTS = 1 << 17, STEP = 64 << 10, RECENT = 1024 };
 
 static struct {
-	uint8_t bytes[RING_NAMES_BYTES];    /* touched page by page, as names come */
-	uint32_t slots[SLOTS];		    /* offset / 8 + 1 of a record */
-	uint32_t record_of[UINT16_MAX + 1]; /* the same, by id */
-	uint64_t recent[RECENT];	    /* address of a name made at run time << 16 | id */
+	uint8_t bytes[RING_NAMES_BYTES]; /* touched page by page, as names come */
+	uint32_t slots[SLOTS];		 /* offset / 8 + 1 of a record */
+	uint32_t recent[RECENT];	 /* by address of a name made at run time: offset of its record */
 	uint32_t used;
 	uint32_t n_ids;
 	uint32_t reserved; /* bytes of the ring's area that are backed by memory */
@@ -70,8 +69,8 @@ static bool same(const name_record *r, const name_key *k)
 	       (!file_len || memcmp(r->text + r->name_len, k->file, r->file_len) == 0);
 }
 
-/* The id, or 0. *ret_slot is where it is or belongs. */
-static uint32_t find(const name_key *k, uint32_t *ret_slot)
+/* NULL when there is none. *ret_slot is where it is or belongs. */
+static const name_record *find(const name_key *k, uint32_t *ret_slot)
 {
 	uint32_t slot = (uint32_t)hash_key(k) & (SLOTS - 1);
 
@@ -79,10 +78,10 @@ static uint32_t find(const name_key *k, uint32_t *ret_slot)
 		uint32_t at = __atomic_load_n(&names.slots[slot], __ATOMIC_ACQUIRE);
 		*ret_slot = slot;
 		if (!at)
-			return 0;
+			return NULL;
 		const name_record *r = (const name_record *)(names.bytes + (size_t)(at - 1) * 8);
 		if (same(r, k))
-			return r->id;
+			return r;
 	}
 }
 
@@ -108,8 +107,9 @@ void names_attach(void)
 	publish(0, names.used);
 }
 
-/* Writes the record and makes it known; under names_lock. Returns its id, or 0. */
-static uint32_t add(const name_key *k, uint32_t slot, const sonde_site *site, const sonde_arg *args, size_t n_args)
+/* Writes the record and makes it known; under names_lock. NULL when there is no room. */
+static const name_record *add(const name_key *k, uint32_t slot, const sonde_site *site, const sonde_arg *args,
+			      size_t n_args)
 {
 	name_record *record = (name_record *)(names.bytes + names.used);
 	name_parts p = {
@@ -124,24 +124,24 @@ static uint32_t add(const name_key *k, uint32_t slot, const sonde_site *site, co
 	};
 
 	if (names.n_ids >= UINT16_MAX - NAME_FIRST_ID || sizeof names.bytes - names.used < NAME_RECORD_MAX)
-		return 0;
+		return NULL;
 	for (; p.n_args < n_args && p.n_args < NAME_MAX_ARGS; p.n_args++) {
 		p.args[p.n_args].type = (uint8_t)args[p.n_args].type;
 		p.args[p.n_args].key = args[p.n_args].key;
 	}
 	uint32_t used = names.used + (uint32_t)name_write(record, &p);
 	if (!publish(names.used, used))
-		return 0;
+		return NULL;
 	uint32_t at = names.used / 8 + 1;
 	names.n_ids++;
 	/* Before anyone finds it: the writer's next batch may have an event of that name. */
 	__atomic_store_n(&names.used, used, __ATOMIC_RELEASE);
-	__atomic_store_n(&names.record_of[p.id], at, __ATOMIC_RELEASE);
 	__atomic_store_n(&names.slots[slot], at, __ATOMIC_RELEASE);
-	return p.id;
+	return record;
 }
 
-static uint32_t intern(name_key *k, const sonde_site *site, const sonde_arg *args, size_t n_args)
+/* NULL, and counted, when there is no room. */
+static const name_record *intern(name_key *k, const sonde_site *site, const sonde_arg *args, size_t n_args)
 {
 	uint32_t slot;
 
@@ -150,45 +150,103 @@ static uint32_t intern(name_key *k, const sonde_site *site, const sonde_arg *arg
 		while (k->len && ((unsigned char)k->name[k->len] & 0xc0) == 0x80)
 			k->len--;
 	}
-	uint32_t id = find(k, &slot);
-	if (id)
-		return id;
+	const name_record *r = find(k, &slot);
+	if (r)
+		return r;
 	if (!this_thread.busy) {
 		int saved = errno;
 		this_thread.busy = 1;
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		lock_take(&rt.names_lock);
-		id = find(k, &slot);
-		if (!id)
-			id = add(k, slot, site, args, n_args);
+		r = find(k, &slot);
+		if (!r)
+			r = add(k, slot, site, args, n_args);
 		lock_release(&rt.names_lock);
 		__atomic_signal_fence(__ATOMIC_SEQ_CST);
 		this_thread.busy = 0;
 		errno = saved;
 	}
-	if (!id && ring_now())
+	if (!r && ring_now())
 		count_lost(&ring_now()->info.n_names_refused, 1);
-	return id ? id : NAME_FULL_ID;
+	return r;
 }
 
-/* Programs pass the same few strings again and again: the address tells which, and the text is compared. */
+/* ---- Names made at run time -------------------------------------------------------------------------------------- */
+
+/* Word by word: a call would take as long as the rest of an event. */
+static inline bool same_text(const char *a, const char *b, size_t len)
+{
+	uint64_t x, y;
+
+	if (len < 8) {
+		while (len && a[len - 1] == b[len - 1])
+			len--;
+		return !len;
+	}
+	for (; len > 8; a += 8, b += 8, len -= 8) {
+		memcpy(&x, a, 8);
+		memcpy(&y, b, 8);
+		if (x != y)
+			return false;
+	}
+	memcpy(&x, a + len - 8, 8);
+	memcpy(&y, b + len - 8, 8);
+	return x == y;
+}
+
+/* A record without a place in the source and without arguments, in two comparisons. */
+static inline bool is_made_at_run_time(const name_record *r, uint32_t kind_and_category, size_t len)
+{
+	uint32_t head;
+	uint64_t rest;
+
+	memcpy(&head, &r->kind, sizeof head);
+	memcpy(&rest, &r->line, sizeof rest);
+	return head == kind_and_category && rest == (uint64_t)len << 48;
+}
+_Static_assert(offsetof(name_record, kind) == 4 && offsetof(name_record, category) == 6 &&
+		       offsetof(name_record, line) == 8 && offsetof(name_record, name_len) == 14 &&
+		       __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "is_made_at_run_time takes two words for these");
+
+/* Programs pass the same few strings again and again: the address tells which one it may be. */
+static inline uint32_t *recent_of(const char *name)
+{
+	return &names.recent[(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+}
+
+static const name_record *recent_record(const char *name)
+{
+	return (const name_record *)(names.bytes + __atomic_load_n(recent_of(name), __ATOMIC_ACQUIRE));
+}
+
+static inline bool is_name(const name_record *r, uint32_t kind_and_category, const char *name, size_t len)
+{
+	return len && is_made_at_run_time(r, kind_and_category, len) && same_text(r->text, name, len);
+}
+
+static __attribute__((noinline)) uint32_t intern_anew(uint32_t kind_and_category, const char *name)
+{
+	name_key k = { .kind = (uint8_t)kind_and_category,
+		       .category = (uint16_t)(kind_and_category >> 16),
+		       .name = name,
+		       .len = strlen(name) };
+	const name_record *r = intern(&k, NULL, NULL, 0);
+
+	if (!r)
+		return NAME_FULL_ID;
+	__atomic_store_n(recent_of(name), (uint32_t)((const uint8_t *)r - names.bytes), __ATOMIC_RELEASE);
+	return r->id;
+}
+
 uint32_t name_intern(name_kind kind, uint32_t category, const char *name)
 {
-	uint64_t *recent = &names.recent[(uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 54];
-	uint64_t known = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
+	uint32_t kind_and_category = (uint32_t)kind | category << 16;
 
-	if (known >> 16 == (uint64_t)(uintptr_t)name && name) {
-		uint32_t at = __atomic_load_n(&names.record_of[known & UINT16_MAX], __ATOMIC_ACQUIRE);
-		const name_record *r = (const name_record *)(names.bytes + (size_t)(at - 1) * 8);
-		if (r->kind == kind && r->category == category && strcmp(r->text, name) == 0)
-			return r->id;
-	}
-	name_key k = { .kind = (uint8_t)kind, .category = (uint16_t)category, .name = name ? name : "" };
-	k.len = strlen(k.name);
-	uint32_t id = intern(&k, NULL, NULL, 0);
-	if (id != NAME_FULL_ID && (uintptr_t)name >> 48 == 0)
-		__atomic_store_n(recent, (uint64_t)(uintptr_t)name << 16 | id, __ATOMIC_RELEASE);
-	return id;
+	if (!name)
+		name = "";
+	const name_record *r = recent_record(name);
+	return is_name(r, kind_and_category, name, strlen(name)) ? r->id : intern_anew(kind_and_category, name);
 }
 
 uint32_t sonde_site_register_(sonde_site *site, sonde_category category, const sonde_arg *args, size_t n_args)
@@ -201,9 +259,10 @@ uint32_t sonde_site_register_(sonde_site *site, sonde_category category, const s
 		.len = strlen(site->name),
 		.file = site->file,
 	};
-	uint32_t id = intern(&k, site, args, n_args);
+	const name_record *r = intern(&k, site, args, n_args);
 
-	if (id != NAME_FULL_ID)
-		__atomic_store_n(&site->id, id, __ATOMIC_RELAXED);
-	return id;
+	if (!r)
+		return NAME_FULL_ID;
+	__atomic_store_n(&site->id, r->id, __ATOMIC_RELAXED);
+	return r->id;
 }

@@ -22,13 +22,13 @@
 #include "base/error.h"
 #include "base/proc.h"
 
-enum { GROW = 4, READY = 8, SPARE_CHUNKS = 1024, NONE = UINT32_MAX };
+enum { GROW = 4, READY = 8, WAKE = 4, SPARE_CHUNKS = 1024, NONE = UINT32_MAX };
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
 __thread thread_state this_thread;
-__thread sonde_cursor_t_ sonde_cursor_;
+__thread uint64_t sonde_room_;
 
 static size_t chunk_offset(uint32_t index)
 {
@@ -245,35 +245,29 @@ void ring_begin_session(void)
 
 /* ---- What threads do -------------------------------------------------------------------------------------------- */
 
-static void set_cursor(uint64_t *next, uint64_t *end)
+static uint64_t *thread_room(void)
 {
-	sonde_cursor_t_ *cursor = &sonde_cursor_;
-
-	/* A signal handler may come between any two of these: first nothing fits, then all is new. */
-	__atomic_store_n(&cursor->end, NULL, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	this_thread.next = next;
-	this_thread.end = end;
-	if (rt.slow_clock)
-		return;
-	__atomic_store_n(&cursor->next, next, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&cursor->end, end, __ATOMIC_RELAXED);
+	return rt.slow_clock ? &this_thread.room : &sonde_room_;
 }
 
-static void seal(void)
+/* Ends the thread's chunk. n_words are those that did not fit and brought the caller here, 0 if there are none. */
+static void seal(size_t n_words)
 {
 	thread_state *t = &this_thread;
 	ring_chunk *chunk = t->chunk;
 
+	/* In one instruction: else a signal handler would write behind what we take for the end. */
+	int left = (int16_t)__atomic_exchange_n(thread_room(), 0, __ATOMIC_RELAXED);
 	if (!chunk)
 		return;
-	/* First nothing fits any more: else a signal handler would write behind what we take for the end. */
-	__atomic_store_n(&sonde_cursor_.end, NULL, __ATOMIC_RELAXED);
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	uint64_t *next = rt.slow_clock ? t->next : __atomic_load_n(&sonde_cursor_.next, __ATOMIC_RELAXED);
-	set_cursor(NULL, NULL);
-	chunk->n_words = (uint32_t)(next - chunk->words);
+	if (left < 0)
+		left += (int)n_words;
+	/* Still below 0: in a signal handler that interrupted a caller on its way here. How many words did not fit
+	   there is not known, and that one's own caller may have some that are not written yet. So the chunk ends where
+	   it ends, and the writer holds it like any with an unfinished event. */
+	if (left < 0)
+		left = 0;
+	chunk->n_words = CHUNK_WORDS - (uint32_t)left;
 	t->n_words += chunk->n_words;
 	t->chunk = NULL;
 	__atomic_store_n(&chunk->state, CHUNK_SEALED, __ATOMIC_RELEASE);
@@ -286,8 +280,10 @@ static void seal(void)
 		rt.sealed_first = index;
 	rt.sealed_last = index;
 	rt.n_bound--;
+	bool wake = rt.n_sealed >= WAKE || rt.n_free < WAKE;
 	lock_release(&rt.chunks_lock);
-	writer_wake();
+	if (wake)
+		writer_wake();
 }
 
 /* Nothing that the writer does will free a chunk; called with chunks_lock. */
@@ -322,11 +318,13 @@ static uint32_t wait_for_chunk(void)
 	}
 }
 
-static bool next_chunk(void)
+static bool next_chunk(size_t n_words)
 {
 	thread_state *t = &this_thread;
 
-	seal();
+	seal(n_words);
+	if (!ring_now())
+		return false;
 	if (!t->number) {
 		t->number = __atomic_add_fetch(&rt.n_threads, 1, __ATOMIC_RELAXED);
 		t->tid = (uint32_t)syscall(SYS_gettid);
@@ -349,23 +347,21 @@ static bool next_chunk(void)
 	chunk->n_lost = t->n_lost;
 	__atomic_store_n(&chunk->state, CHUNK_ACTIVE, __ATOMIC_RELEASE);
 	t->chunk = chunk;
-	set_cursor(chunk->words, chunk->words + CHUNK_WORDS);
+	__atomic_store_n(thread_room(), (uint64_t)(uintptr_t)chunk->words << 16 | CHUNK_WORDS, __ATOMIC_RELEASE);
 	return true;
 }
 
 static uint64_t *take_from_chunk(size_t n_words)
 {
-	thread_state *t = &this_thread;
-	uint64_t *at;
+	uint64_t *room = thread_room(), step = n_words * SONDE_ROOM_STEP_;
 
-	if (rt.slow_clock) {
-		at = t->next;
-		if (!t->chunk || (size_t)(t->end - at) < n_words)
-			return NULL;
-		t->next += n_words;
-		return at;
-	}
-	return sonde_reserve_(n_words);
+	if ((int16_t)__atomic_load_n(room, __ATOMIC_RELAXED) < (int)n_words)
+		return NULL;
+	uint64_t taken = __atomic_fetch_add(room, step, __ATOMIC_RELAXED);
+	if ((int16_t)taken >= (int)n_words)
+		return (uint64_t *)(uintptr_t)(taken >> 16);
+	__atomic_fetch_sub(room, step, __ATOMIC_RELAXED); /* a signal handler took them between the two */
+	return NULL;
 }
 
 uint64_t *ring_take(size_t n_words)
@@ -374,18 +370,21 @@ uint64_t *ring_take(size_t n_words)
 	int saved = errno;
 
 	if (t->busy) {
+		/* As it was: what we interrupted goes on with it, and many calls would make the number wrap. */
+		__atomic_fetch_sub(&sonde_room_, n_words * SONDE_ROOM_STEP_, __ATOMIC_RELAXED);
 		if (ring_now())
 			count_lost(&ring_now()->info.n_lost_signal, 1);
 		return NULL;
 	}
 	t->busy = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	uint64_t *at = NULL;
-	if (!(record_mode_now() & MODE_IN_CHILD) || start_in_child()) {
+	if (rt.slow_clock)
+		__atomic_store_n(&sonde_room_, 0, __ATOMIC_RELAXED);
+	if (record_mode_now() & MODE_IN_CHILD)
+		start_in_child();
+	uint64_t *at = take_from_chunk(n_words);
+	if (!at && next_chunk(n_words))
 		at = take_from_chunk(n_words);
-		if (!at && ring_now() && next_chunk())
-			at = take_from_chunk(n_words);
-	}
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	t->busy = 0;
 	errno = saved;
@@ -397,7 +396,7 @@ void ring_thread_exit(void *unused)
 	(void)unused;
 	this_thread.busy = 1;
 	if (ring_now())
-		seal();
+		seal(0);
 	this_thread.busy = 0;
 }
 
@@ -415,7 +414,7 @@ void ring_forget(void)
 	rt.ring_path[0] = 0;
 	rt.n_threads = 0;
 	this_thread = (thread_state){ 0 };
-	sonde_cursor_ = (sonde_cursor_t_){ NULL, NULL };
+	sonde_room_ = 0;
 }
 
 /* ---- What the writer does ---------------------------------------------------------------------------------------- */

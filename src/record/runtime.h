@@ -10,7 +10,7 @@
  *   memory.c   who holds how much
  *   clock.c    ticks, and pairs of ticks and nanoseconds
  *
- * A thread writes events into its chunk through sonde_cursor_ (record.h). When that is full, or on its first event, it
+ * A thread writes events into its chunk through sonde_room_ (record.h). When that is full, or on its first event, it
  * comes to ring_take(). Locks: session (start and stop), then names, then chunks; none is held while an event is
  * written. `busy` in the thread keeps a signal handler out of what its thread is just changing; the handler's event is
  * then counted as lost.
@@ -30,11 +30,11 @@
 #include "format/ring.h"
 #include <sonde/record.h>
 
-/* The state of a thread besides its cursor. */
+/* The state of a thread besides sonde_room_. */
 typedef struct thread_state {
 	ring_chunk *chunk;
-	uint64_t *next, *end; /* what the cursor would be, when events must not use it (clock other than ticks) */
-	uint32_t number;      /* 0: no event yet */
+	uint64_t room;	 /* in place of sonde_room_, which stays 0, when the clock is not ticks */
+	uint32_t number; /* 0: no event yet */
 	uint32_t tid;
 	uint32_t n_ops;	  /* serials handed out */
 	uint32_t busy;	  /* inside the runtime: a signal handler's event must not enter */
@@ -142,7 +142,8 @@ const uint8_t *names_at(size_t offset);
 sonde_status ring_open(const char *beside, sonde_error *err);
 void ring_unlink(void);
 void ring_begin_session(void);
-uint64_t *ring_take(size_t n_words); /* room for a whole event in this thread's chunk; NULL: counted as lost */
+/* Room for a whole event in this thread's chunk, after sonde_reserve_ had none for it; NULL: counted as lost. */
+uint64_t *ring_take(size_t n_words);
 void ring_thread_exit(void *unused);
 void ring_forget(void);
 void ring_release(ring_chunk *chunk);					 /* writer: the chunk's words are in the file */
@@ -181,7 +182,7 @@ void memory_reset(void);
 void memory_init_child(void);
 
 /* start.c */
-bool start_in_child(void);
+void start_in_child(void);
 
 /* events.c */
 void event_put(uint32_t code, const uint64_t *words, size_t n_words);

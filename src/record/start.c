@@ -299,22 +299,17 @@ static void fork_child(void)
 }
 
 /* With the first event of a child. The caller has set `busy`. */
-bool start_in_child(void)
+void start_in_child(void)
 {
 	sonde_error err;
-	bool ok = true;
 
 	lock_take(&rt.session_lock);
-	if (rt.mode & MODE_IN_CHILD) {
-		ok = begin(&err) == SONDE_OK;
-		if (!ok) {
-			fprintf(stderr, "sonde: process %d is not recorded: %s\n", (int)getpid(), err.message);
-			__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
-			__atomic_store_n(&rt.mode, 0, __ATOMIC_RELEASE);
-		}
+	if (rt.mode & MODE_IN_CHILD && begin(&err)) {
+		fprintf(stderr, "sonde: process %d is not recorded: %s\n", (int)getpid(), err.message);
+		__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&rt.mode, 0, __ATOMIC_RELEASE);
 	}
 	lock_release(&rt.session_lock);
-	return ok;
 }
 
 /* ---- The process ------------------------------------------------------------------------------------------------- */

@@ -420,7 +420,8 @@ static void *writer_main(void *unused)
 void writer_wake(void)
 {
 	__atomic_add_fetch(&rt.wake, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&rt.writer_sleeps, __ATOMIC_SEQ_CST))
+	if (__atomic_load_n(&rt.writer_sleeps, __ATOMIC_SEQ_CST) &&
+	    __atomic_exchange_n(&rt.writer_sleeps, 0, __ATOMIC_SEQ_CST))
 		futex_wake_all(&rt.wake);
 }
 

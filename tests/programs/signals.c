@@ -101,7 +101,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 /* Up to a few words before the end of the thread's memory, if it has any: what happens there is worth a look. */
 static void fill(ptrdiff_t leave)
 {
-	for (; sonde_cursor_.end && sonde_cursor_.end - sonde_cursor_.next > leave; n_fillers++)
+	for (; (int16_t)sonde_room_ > leave; n_fillers++)
 		SONDE_MARK("filler");
 }
 
