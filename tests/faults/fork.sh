@@ -22,40 +22,33 @@ family() {
 
 # ---- fork with threads that record
 
-# With AddressSanitizer a child hangs now and then; whether it is the sanitizer's lock or ours is not known yet.
-forks_with_threads() {
-	n=$(n_forks 200)
-	family fork loop "$n"
-	want_code 3
-	want "not one number: $out $err" [ "$out" -gt 0 ]
-	want "$(ls run*.sonde | wc -l) files, not $((n + 1))" [ "$(ls run*.sonde | wc -l)" = $((n + 1)) ]
-	look_all
-	want_calls work "$out"
-	want_calls child $((10 * n))
-	want_calls begin $((n + 1))
-	want_value n_open 0
+n=$(n_forks 200)
+family fork loop "$n"
+want_code 3
+want "not one number: $out $err" [ "$out" -gt 0 ]
+want "$(ls run*.sonde | wc -l) files, not $((n + 1))" [ "$(ls run*.sonde | wc -l)" = $((n + 1)) ]
+look_all
+want_calls work "$out"
+want_calls child $((10 * n))
+want_calls begin $((n + 1))
+want_value n_open 0
 
-	rm -f run*.sonde
-	record fork loop "$n"
-	want_code 3
-	look_all
-	want_calls work "$out"
-	want_calls child $((10 * n))
-	want_calls begin $((n + 1))
-	want "not all in one file: $(ls)" [ "$(ls run*)" = run.sonde ]
+rm -f run*.sonde
+record fork loop "$n"
+want_code 3
+look_all
+want_calls work "$out"
+want_calls child $((10 * n))
+want_calls begin $((n + 1))
+want "not all in one file: $(ls)" [ "$(ls run*)" = run.sonde ]
 
-	# One name for all: the children take others.
-	rm -f run*.sonde
-	program fork loop 3
-	want_code 3
-	want "$(ls run*.sonde | wc -l) files, not 4" [ "$(ls run*.sonde | wc -l)" = 4 ]
-	look_all
-	want_calls child 30
-}
-case $BUILD in
-*asan*) echo "fork.sh: no forks of a program with threads under AddressSanitizer" ;;
-*) forks_with_threads ;;
-esac
+# One name for all: the children take others.
+rm -f run*.sonde
+program fork loop 3
+want_code 3
+want "$(ls run*.sonde | wc -l) files, not 4" [ "$(ls run*.sonde | wc -l)" = 4 ]
+look_all
+want_calls child 30
 
 # ---- vfork and posix_spawn
 

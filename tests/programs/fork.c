@@ -33,11 +33,17 @@ enum {
 static int stop;
 static uint64_t n_work;
 
+/* AddressSanitizer (of gcc 12) does not take the locks of its allocator for a fork. A thread that just starts has one
+   of them now and then, and in the child nothing can start any more, our writer neither. So no fork before all threads
+   have started; afterwards they do not allocate. */
+static pthread_barrier_t started;
+
 static void *run(void *arg)
 {
 	size_t number = (size_t)arg;
 	uint64_t n = 0;
 
+	pthread_barrier_wait(&started);
 	for (; !__atomic_load_n(&stop, __ATOMIC_RELAXED); n++) {
 		char name[32];
 		SONDE_SCOPE("work");
@@ -98,8 +104,10 @@ static void with_threads(int n, void (*make_child)(int))
 {
 	pthread_t threads[THREADS];
 
+	pthread_barrier_init(&started, NULL, THREADS + 1);
 	for (size_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, run, (void *)i);
+	pthread_barrier_wait(&started);
 	for (int i = 0; i < n; i++)
 		make_child(i);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
