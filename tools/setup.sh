@@ -12,7 +12,7 @@ packages() {
 	case $1 in
 	build)
 		echo "gcc=gcc g++=g++ cmake=cmake ninja-build=ninja make=make pkg-config=pkg-config"
-		echo "libisal-dev=pc:libisal libzstd-dev=pc:libzstd libsqlite3-dev=pc:sqlite3 libmicrohttpd-dev=pc:libmicrohttpd"
+		echo "libisal-dev=pc:libisal libzstd-dev=pc:libzstd libsqlite3-dev=pc:sqlite3 libmicrohttpd-dev=pc:libmicrohttpd nodejs=node npm=npm"
 		;;
 	test)
 		packages build

@@ -118,17 +118,19 @@ static void open_session(sonde_server *s, session *of)
 
 /* ---- What to do next --------------------------------------------------------------------------------------------- */
 
+/* A recording that grows is due as soon as it has; another file when it was left alone for a while. */
 static bool is_due(const session *of, int64_t now)
 {
 	if (of->state == SESSION_WANTED)
 		return true;
-	if (!of->opened || !of->opened->is_live)
-		return false;
 	int64_t since = now - of->opened_at_ns;
-	if (since < REFRESH_NS || since < of->opening_ns)
+	if (!of->opened || since < REFRESH_NS || since < of->opening_ns)
 		return false;
 	file_state file = file_state_of(of->path);
-	return since > IDLE_NS || file.size_bytes != of->file.size_bytes || file.changed_ns != of->file.changed_ns;
+	bool has_changed = session_has_changed(of, &file);
+	if (of->opened->is_live)
+		return has_changed || since > IDLE_NS;
+	return has_changed && file.changed_ns && clock_ns(CLOCK_REALTIME) - file.changed_ns > IDLE_NS;
 }
 
 static session *find_due(sonde_server *s, int64_t now)

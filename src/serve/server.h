@@ -115,6 +115,7 @@ void session_release(sonde_server *s, opened *o);
 /* Something about it changed: whoever waits is told. The lock is held. */
 void session_changed(sonde_server *s, session *of);
 file_state file_state_of(const char *path);
+bool session_has_changed(const session *of, const file_state *now); /* since it was opened */
 
 /* ---- opener.c ---------------------------------------------------------------------------------------------------- */
 

@@ -84,6 +84,19 @@ void sessions_done(sonde_server *s)
 
 /* ---- Traces in use ----------------------------------------------------------------------------------------------- */
 
+bool session_has_changed(const session *of, const file_state *now)
+{
+	return now->size_bytes != of->file.size_bytes || now->changed_ns != of->file.changed_ns;
+}
+
+/* One that failed is tried again when its file is another. */
+static bool may_open(const session *of)
+{
+	file_state now = file_state_of(of->path);
+
+	return of->state == SESSION_CLOSED || (of->state == SESSION_FAILED && session_has_changed(of, &now));
+}
+
 opened *session_take(sonde_server *s, session *of)
 {
 	opened *o = NULL;
@@ -93,7 +106,7 @@ opened *session_take(sonde_server *s, session *of)
 	if (of->opened) {
 		o = of->opened;
 		o->n_users++;
-	} else if (of->state == SESSION_CLOSED) {
+	} else if (may_open(of)) {
 		of->state = SESSION_WANTED;
 		session_changed(s, of);
 	}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# sonde serve: its options, and who may ask it.
+# sonde serve: its options, and who may ask it, and what it answers.
 . "${SOURCE:?}/tests/cli/lib.sh" || exit 1
 
 echo '{"traceEvents":[{"ph":"X","name":"a","ts":0,"dur":10,"pid":1,"tid":1}]}' > a.json
@@ -20,5 +20,13 @@ if ! command -v python3 > /dev/null; then
 	echo "serve: was not asked: no python3"
 	finish
 fi
-python3 "$SOURCE/tests/cli/serve_access.py" a.json || failed=1
+traces=$SOURCE/../shared/data/traces
+real=()
+for path in "$traces"/tl_h100_bert/rank0.json.gz "$traces"/tb_resnet50_nw0_b/rank0.json.gz; do
+	[ ! -e "$path" ] || real+=("$path")
+done
+[ ${#real[@]} -gt 0 ] || echo "serve: was not asked about real traces: no ../shared/data"
+for part in "serve_access.py a.json" "serve_api.py ${real[*]}"; do
+	python3 -B "$SOURCE/tests/cli/"$part || failed=1
+done
 finish

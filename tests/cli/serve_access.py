@@ -74,13 +74,64 @@ want(s.ask(API, "HEAD")[0] == 200 and s.ask(API, "HEAD")[2] == b"", "HEAD")
 
 # Junk, too much, and too slow.
 for junk in (b"\0" * 1000, b"GET\r\n\r\n", b"\x16\x03\x01" + os.urandom(500), b"GET / HTTP/9.9\r\n\r\n", os.urandom(5000) + b"\r\n\r\n"):
-    got = s.raw(junk + b"\r\n\r\n", 3)
+    got = s.raw(junk + b"\r\n\r\n", 1)
     want(b" 200 " not in got[:20], f"junk is answered: {got[:60]}")
 got = s.raw(f"GET {API} HTTP/1.1\r\nHost: {s.host}\r\n{auth}X: {'a' * 100000}\r\n\r\n".encode())
 want(b" 200 " not in got[:20], "headers of 100 KB are taken")
 got = s.raw(f"GET {API}?q={'a' * 9000} HTTP/1.1\r\nHost: {s.host}\r\n{auth}Connection: close\r\n\r\n".encode())
 want(re.match(rb"HTTP/1\.1 (400|414) ", got), f"an address of 9 KB: {got[:40]}")
 want(s.ask(API + "?" + "&".join(f"a{i}=1" for i in range(100)))[0] == 400, "100 parameters are taken")
+for size in (1 << 20) + 1, 1 << 40:
+    got = s.raw(f"POST {API}/1/sql HTTP/1.1\r\nHost: {s.host}\r\n{auth}Content-Length: {size}\r\n\r\n".encode())
+    want(got.startswith(b"HTTP/1.1 413"), f"a body of {size}: {got[:40]}")
+chunks = b"".join(b"8000\r\n" + b"x" * 0x8000 + b"\r\n" for _ in range(40)) + b"0\r\n\r\n"
+got = s.raw(f"POST {API}/1/sql HTTP/1.1\r\nHost: {s.host}\r\n{auth}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n".encode() + chunks)
+want(got.startswith(b"HTTP/1.1 413"), f"a body of 1.3 MB in chunks: {got[:40]}")
 want(s.ask(API)[0] == 200, "the server is gone")
+
+# A client that sends a byte a second, and as many as there may be that send nothing: they are shut out after ten
+# seconds, and the one who was there before is served all the time.
+good = http.client.HTTPConnection("127.0.0.1", s.port, timeout=60)
+good.connect()
+slow = socket.create_connection(("127.0.0.1", s.port))
+idle = [socket.create_connection(("127.0.0.1", s.port)) for _ in range(80)]
+start, closed, drip = time.monotonic(), None, iter(f"GET {API} HTTP/1.1\r\nHost: {s.host}\r\n{auth}".encode())
+while closed is None and time.monotonic() - start < 40:
+    good.request("GET", API, headers={"Authorization": f"Bearer {s.token}"})
+    r = good.getresponse()
+    r.read()
+    want(r.status == 200, f"a slow client disturbs another: {r.status}")
+    try:
+        slow.send(bytes([next(drip)]))
+        slow.settimeout(1)
+        if slow.recv(1) == b"":
+            closed = time.monotonic() - start
+    except TimeoutError:
+        pass
+    except OSError:
+        closed = time.monotonic() - start
+want(closed is not None and closed > 5, f"the slow client was shut out after {closed}")
+for _ in range(50):
+    try:
+        status = s.ask(API)[0]
+        break
+    except (ConnectionError, http.client.HTTPException):
+        status = None
+        time.sleep(0.1)
+want(status == 200, "no connection is left")
+for c in idle + [slow]:
+    c.close()
+
+# The end comes at once, whatever is asked.
+listener = socket.create_connection(("127.0.0.1", s.port))
+listener.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: {s.host}\r\n{auth}\r\n".encode())
+want(b"text/event-stream" in listener.recv(4096), "no events")
+s.get("/sessions/1")
+endless = json.dumps({"sql": "with recursive r(x) as (select 1 union all select x + 1 from r) select count(*) from r"})
+asker = socket.create_connection(("127.0.0.1", s.port))
+asker.sendall(f"POST {API}/1/sql HTTP/1.1\r\nHost: {s.host}\r\n{auth}Content-Length: {len(endless)}\r\n\r\n{endless}".encode())
+time.sleep(0.5)
+start = time.monotonic()
 s.stop()
+want(time.monotonic() - start < 8, f"the end took {time.monotonic() - start:.1f} s")
 finish()
