@@ -203,6 +203,14 @@ static void put_composition(json_writer *w, const memory *m, uint32_t owner, sha
 	int64_t left = 0, told = 0;
 	size_t n = sum_blocks(m, owner, shares, n_sites, &left);
 
+	for (size_t i = 0; i < n; i++)
+		told += shares[i].bytes;
+	if (told + left > m->devices[owner].peak) {
+		json_key(w, "composition");
+		json_null(w);
+		put_text(w, "composition_reason", "The trace does not say which blocks were freed.");
+		return;
+	}
 	put_list(w, "composition");
 	for (size_t i = 0; i < n && i < NAMES_MAX; i++) {
 		json_begin_object(w);
@@ -211,14 +219,13 @@ static void put_composition(json_writer *w, const memory *m, uint32_t owner, sha
 		put_u64(w, "n_blocks", shares[i].n_blocks);
 		put_i64(w, "bytes", shares[i].bytes);
 		json_end_object(w);
-		told += shares[i].bytes;
 	}
+	json_end_array(w);
+	/* Allocated before the recording began, or never told. */
+	put_i64(w, "unknown_bytes", m->devices[owner].peak - told - left);
 	for (size_t i = NAMES_MAX; i < n; i++)
 		left += shares[i].bytes;
-	json_end_array(w);
 	put_i64(w, "other_bytes", left);
-	/* Allocated before the recording began, or never told. */
-	put_i64(w, "unknown_bytes", m->devices[owner].peak > told + left ? m->devices[owner].peak - told - left : 0);
 }
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */

@@ -128,6 +128,15 @@ part = s.get(f"{SMALL}/counters?px=2&from=60000&to=100000&ids=0")["counters"][0]
 want(part["last"] == [3, 3] and part["lowest"] == part["highest"] == 3, f"{part}")
 overlap = s.get(f"{SMALL}/overlap?px=4")["ranks"][0]
 want(overlap["compute"] == [128, 51, 0, 0] and not any(overlap["copy"]), f"{overlap}")
+# Kinds are apart: a collective that starts during a kernel, a copy that spans both.
+apart = [event(n, t, d, tid=i, pid=0, cat="kernel", stream=i, device=0)
+         for i, (n, t, d) in enumerate((("gemm", 0, 40), ("ncclDevKernel_AllReduce", 20, 40), ("end", 99, 1)))]
+apart.append(event("Memcpy HtoD", 10, 80, tid=9, pid=0, cat="gpu_memcpy", stream=9, device=0))
+with open("apart.json", "w") as f:
+    json.dump({"traceEvents": apart}, f)
+status, _, body = s.ask("/api/v1/sessions?name=apart", "POST", open("apart.json", "rb").read())
+kinds = s.get(f"/sessions/{json.loads(body)['id']}/overlap?px=5")["ranks"][0]
+want((kinds["compute"], kinds["communication"], kinds["copy"]) == ([255, 255, 0, 0, 13], [0, 0, 255, 0, 0], [0, 0, 0, 255, 128]), f"{kinds}")
 steps = s.get(SMALL + "/steps")["steps"]
 want([(x["number"], x["start_ns"], x["dur_ns"]) for x in steps] == [(1, 0, 100 * NS), (2, 100 * NS, 100 * NS)], f"{steps}")
 memory = s.get(SMALL + "/memory?px=4")["devices"][0]
