@@ -1,7 +1,9 @@
 /*
  * How fast an indexed trace is looked at: opening it, the first full view, panning and zooming.
  *
- *   bench_index [--json FILE] [--slices N] [--long] [--views N] [--output FILE]     --long: 100 M slices
+ *   bench_index [--json FILE] [--slices N] [--long] [--views N] [--output FILE] [--keep]
+ *
+ * --long: 100 M slices. --keep leaves the file there.
  *
  * The trace goes straight into the builder: 64 lanes, 200 names, slices of 2 to 50 us, gaps of 0 to 4 us. A view is all
  * 64 lanes at 1920 pixels, by one thread. Views are of any width from the whole trace to a hundred-thousandth of it,
@@ -255,11 +257,14 @@ int main(int argc, char **argv)
 	results r = { .program = "index", .floor_ns = NAN };
 	const char *output = "bench_index.sonde";
 	size_t n_slices = 10000000, n_views = 2000;
+	bool keeps = false;
 	struct stat st = { 0 };
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--long") == 0)
 			n_slices = 100000000;
+		else if (strcmp(argv[i], "--keep") == 0)
+			keeps = true;
 		else if (i + 1 < argc && strcmp(argv[i], "--json") == 0)
 			r.json_path = argv[++i];
 		else if (i + 1 < argc && strcmp(argv[i], "--output") == 0)
@@ -285,6 +290,7 @@ int main(int argc, char **argv)
 		time_walk(&r, output);
 		time_cold_view(&r, output);
 	}
-	unlink(output);
+	if (!keeps)
+		unlink(output);
 	return results_finish(&r) ? 0 : 1;
 }

@@ -57,7 +57,12 @@ run ingest bench_ingest "${generator[@]}" "${long[@]}"
 hta=()
 ! python=$(bench/peers/hta.sh "$kept/hta-venv") || hta=(--hta "$python,bench/peers/hta_reports.py")
 run analyze bench_analyze --sonde "$build/sonde" "${generator[@]}" "${hta[@]}" "${long[@]}"
-run index bench_index "${long[@]}"
+run index bench_index --keep "${long[@]}"
+say "view_server ..."
+python3 bench/view_server.py "$build/sonde" "$work/index.sonde" "$kept/view_server.json" > "$work/view_server.md" || {
+	say "view_server failed"
+	failed=1
+}
 
 figures "$kept/record.json" "$kept/sustained.json" > "$kept/sonde.tsv"
 machine=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
@@ -86,6 +91,7 @@ section reader "Reading"
 section ingest "Importing"
 section analyze "Analysing"
 section index "Looking at an index"
+section view_server "The server"
 missed=$(cat "$kept"/*.json | grep -c '"pass": false')
 say "goals missed: $missed; $SECONDS s"
 exit $failed

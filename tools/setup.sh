@@ -18,7 +18,7 @@ packages() {
 		packages build
 		echo "libcmocka-dev=pc:cmocka clang-14=clang-14 clang-format-14=clang-format-14 groff-base=groff"
 		;;
-	bench) packages build && echo "lttng-tools=lttng liblttng-ust-dev=pc:lttng-ust uftrace=uftrace libsimdjson-dev=pc:simdjson" ;;
+	bench) packages build && echo "lttng-tools=lttng liblttng-ust-dev=pc:lttng-ust uftrace=uftrace libsimdjson-dev=pc:simdjson wrk=wrk" ;;
 	browser) echo "nodejs=node npm=npm chromium=chromium" ;;
 	fuzz) packages build && echo "clang-14=clang-14 libclang-rt-14-dev" ;;
 	*)
