@@ -61,6 +61,21 @@ static void print_epoch(int epoch, const sonde_report *report)
 	}
 }
 
+/* Any analysis of the session, by its name. */
+static int print_bottlenecks(sonde_report *report)
+{
+	sonde_result *result;
+	sonde_error err;
+
+	if (sonde_report_analyze(report, "bottlenecks", NULL, &result, &err))
+		return fprintf(stderr, "session: %s\n", err.message), 1;
+	printf("%s\n", sonde_result_headline(result));
+	for (size_t i = 0; i < sonde_result_n_findings(result); i++)
+		printf("  %s\n", sonde_result_finding(result, i)->title);
+	sonde_result_free(result);
+	return 0;
+}
+
 int main(void)
 {
 	sonde_config config = {
@@ -79,6 +94,8 @@ int main(void)
 		if (sonde_session_stop(session, &report, &err))
 			return fprintf(stderr, "session: %s\n", err.message), 1;
 		print_epoch(epoch, report);
+		if (print_bottlenecks(report))
+			return 1;
 		sonde_report_free(report);
 	}
 	return 0;

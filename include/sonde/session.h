@@ -6,6 +6,7 @@
 #define SONDE_SESSION_H
 
 #include <stdio.h>
+#include <sonde/analyze.h>
 #include <sonde/record.h>
 
 #ifdef __cplusplus
@@ -64,6 +65,13 @@ SONDE_API size_t sonde_report_peak_bytes(const sonde_report *report, sonde_devic
    Times count from the start of the recording. */
 SONDE_API size_t sonde_report_memory(const sonde_report *report, sonde_device device, sonde_memory_point *ret_points,
 				     size_t n);
+
+/* Any analysis of what the session recorded, by its name: see sonde_analyze(). Makes the index that most of them need
+   the first time; the report must not be in use elsewhere meanwhile. Where the session was a part of a longer recording
+   it is that part, unless options ask for another time. The caller frees *ret_result. */
+SONDE_API sonde_status sonde_report_analyze(sonde_report *report, const char *name,
+					    const sonde_analyze_options *options, sonde_result **ret_result,
+					    sonde_error *err);
 
 /* The table of `sonde report`, the top n names. */
 SONDE_API void sonde_report_print(const sonde_report *report, FILE *out, unsigned n);

@@ -13,6 +13,7 @@ struct sonde_session {
 
 struct sonde_report {
 	sonde_trace *trace;
+	int64_t from_ns, to_ns; /* of the session; both 0: the whole recording */
 	profile *profile;
 	sonde_op_stats *ops; /* most self time first */
 	size_t n_ops;
@@ -117,6 +118,8 @@ static sonde_status report_new(const char *path, int64_t from_ns, int64_t to_ns,
 
 	if (!r)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	r->from_ns = from_ns;
+	r->to_ns = to_ns;
 	sonde_status status = sonde_trace_open(path, &r->trace, err);
 	if (!status)
 		status = profile_new(r->trace, &options, &r->profile, err);
@@ -133,6 +136,28 @@ static sonde_status report_new(const char *path, int64_t from_ns, int64_t to_ns,
 sonde_status sonde_report_open(const char *path, sonde_report **ret_report, sonde_error *err)
 {
 	return report_new(path, 0, 0, ret_report, err);
+}
+
+sonde_status sonde_report_analyze(sonde_report *r, const char *name, const sonde_analyze_options *options,
+				  sonde_result **ret_result, sonde_error *err)
+{
+	sonde_analyze_options o = { .struct_size = sizeof o };
+	const sonde_trace *t = r->trace;
+	bool is_part = r->to_ns && (r->from_ns > t->start_ns || r->to_ns < t->end_ns);
+	sonde_status status = sonde_trace_prepare(r->trace, NULL, err);
+
+	if (status)
+		return status;
+	if (options && options->struct_size)
+		memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
+	o.struct_size = sizeof o;
+	if (is_part && !o.use_time) {
+		o.use_time = true;
+		o.from_ns = r->from_ns > t->start_ns ? r->from_ns - t->start_ns : 0;
+		o.to_ns = r->to_ns - t->start_ns;
+		o.warmup = o.warmup || o.use_steps ? o.warmup : "auto";
+	}
+	return sonde_analyze(r->trace, name, &o, ret_result, err);
 }
 
 int64_t sonde_report_total_ns(const sonde_report *r)

@@ -171,6 +171,32 @@ static void pausing_a_session_leaves_a_gap(void **state)
 	temp_clear();
 }
 
+static void any_analysis_of_the_session_by_name(void **state)
+{
+	(void)state;
+	sonde_session *session = start_session((sonde_config){ 0 });
+	for (int i = 0; i < 5; i++) {
+		SONDE_STEP(i);
+		outer();
+	}
+	sonde_report *report = stop_session(session);
+	const char *name, *summary;
+	sonde_error err = { .message = "" };
+	for (size_t i = 0; sonde_analysis(i, &name, &summary); i++) {
+		sonde_result *result = NULL;
+		if (sonde_report_analyze(report, name, NULL, &result, &err))
+			fail_msg("%s: %s", name, err.message);
+		sonde_result_free(result);
+	}
+	sonde_analyze_options one = { .struct_size = sizeof one, .use_steps = true, .first_step = 3, .last_step = 3 };
+	sonde_result *result = NULL;
+	assert_int_equal(sonde_report_analyze(report, "steps", &one, &result, &err), SONDE_OK);
+	assert_int_equal(sonde_table_n_rows(sonde_result_find_table(result, "steps")), 1);
+	sonde_result_free(result);
+	assert_int_equal(sonde_report_analyze(report, "nonsense", NULL, &result, &err), SONDE_E_USAGE);
+	sonde_report_free(report);
+}
+
 static void one_session_at_a_time(void **state)
 {
 	sonde_session *session = start_session((sonde_config){ 0 }), *second = NULL;
@@ -229,6 +255,13 @@ static int run_nested(void)
 			return fprintf(stderr, "%d calls\n", op ? (int)op->calls : -1), 4;
 		if (sonde_report_total_ns(report) < op->total_ns)
 			return 5;
+		sonde_result *result; /* of this stretch alone */
+		if (sonde_report_analyze(report, "report", NULL, &result, &err))
+			return fprintf(stderr, "analyze: %s\n", err.message), 8;
+		sonde_value calls = sonde_table_cell(sonde_result_find_table(result, "names"), 0, 2);
+		if ((uint64_t)calls.integer != i)
+			return fprintf(stderr, "%d analysed\n", (int)calls.integer), 9;
+		sonde_result_free(result);
 		sonde_report_free(report);
 	}
 	if (sonde_stop(&err) != SONDE_E_STATE)
@@ -268,6 +301,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(memory_has_its_peak_and_its_curve),
 		cmocka_unit_test(the_table_can_be_printed),
 		cmocka_unit_test(pausing_a_session_leaves_a_gap),
+		cmocka_unit_test(any_analysis_of_the_session_by_name),
 		cmocka_unit_test(one_session_at_a_time),
 		cmocka_unit_test(the_report_of_any_recording),
 		cmocka_unit_test(a_session_is_a_stretch_of_an_automatic_recording),
