@@ -219,7 +219,7 @@ static void tell_rules(sonde_result *r, const rule_run *runs, bool explain)
 		{ "saw", "what it saw", CELL_STRING, 0, false },
 		{ "checks", "what it checks", CELL_STRING, 1, false },
 	};
-	table *t = result_table(r, "rules", "rules", shown, sizeof shown / sizeof *shown);
+	table *t = result_table(r, "rules", "Rules", shown, sizeof shown / sizeof *shown);
 
 	for (size_t i = 0; i < N_RULES; i++) {
 		cell *cells = table_row(r, t, 0);
@@ -290,8 +290,6 @@ static void limit_findings(sonde_result *r, const sonde_analyze_options *options
 	if (r->n_findings <= top)
 		return;
 	r->n_findings_shown = top;
-	result_note_add(r, "more", "%zu more finding%s of less weight: --top all", r->n_findings - top,
-			r->n_findings - top == 1 ? "" : "s");
 }
 
 static void tell(sonde_result *r, const evidence *e, const rule_run *runs)

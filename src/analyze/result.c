@@ -179,6 +179,15 @@ void table_chart(table *t, chart_kind kind, const char *x, const char *y, const 
 		t->chart = (chart){ .kind = kind, .x = x_at, .y = y_at, .series = series_at };
 }
 
+void table_parts(table *t, const char *const *keys)
+{
+	for (; t && *keys && t->n_parts < PARTS_MAX; keys++) {
+		size_t at = column_named(t, *keys);
+		if (at < t->n_columns)
+			t->parts[t->n_parts++] = (uint8_t)at;
+	}
+}
+
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const cell *x = a, *y = b;

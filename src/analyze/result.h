@@ -69,6 +69,8 @@ typedef struct chart {
 	size_t series; /* a column whose values tell several lines apart; SIZE_MAX: one line */
 } chart;
 
+enum { PARTS_MAX = 6 };
+
 typedef struct sonde_table {
 	const char *key;   /* in JSON: "names" */
 	const char *title; /* above the table in text; NULL: none */
@@ -81,6 +83,8 @@ typedef struct sonde_table {
 	size_t n_shown;	  /* rows in text, the rest is summed up in `more`; SIZE_MAX, at first: all; 0: no table */
 	const char *more; /* a line below the rows, "14 more names: --top all"; NULL: none */
 	chart chart;
+	uint8_t parts[PARTS_MAX]; /* columns that add up to a row's bar */
+	size_t n_parts;
 	struct sonde_table *next;
 } table;
 
@@ -130,6 +134,8 @@ cell *table_row(sonde_result *r, table *t, unsigned depth);
 void table_sort(table *t, size_t by);
 /* Columns by their keys; series may be NULL. A key that the table does not have is ignored, and so is the chart. */
 void table_chart(table *t, chart_kind kind, const char *x, const char *y, const char *series);
+/* Each row is also drawn as a bar, and these columns are its parts; keys ends with NULL. */
+void table_parts(table *t, const char *const *keys);
 
 /* ---- Findings; findings.c ---------------------------------------------------------------------------------------- */
 

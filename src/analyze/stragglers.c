@@ -152,6 +152,7 @@ static void put_all(const straggler_search *s, const sonde_analyze_options *opti
 	put_steps(s, r, steps);
 	put_ranks(s, r, ranks);
 	limit_rows(r, steps, options, "steps");
+	table_chart(steps, CHART_BARS, "step", "lost_ns", "rank");
 	limit_rows(r, ranks, options, "ranks");
 	if (t && !t->n_rows)
 		t->n_shown = 0;

@@ -13,6 +13,7 @@ static const column temporal_columns[] = {
 	{ "communication_ns", "comm", CELL_NS, 1, false },
 	{ "memory_ns", "memory", CELL_NS, 1, false },
 	{ "exposed_communication_ns", "exposed comm", CELL_NS, 2, false },
+	{ "exposed_memory_ns", "exposed memory", CELL_NS, 5, false },
 	{ "busy_percent", "busy", CELL_PERCENT, 0, false },
 	{ "idle_percent", "idle %", CELL_PERCENT, 3, false },
 	{ "compute_percent", "compute %", CELL_PERCENT, 3, false },
@@ -34,6 +35,7 @@ static void add_rank(const work *w, const work_rank *rank, sonde_result *r, tabl
 		return;
 	int64_t span = all->items[all->n - 1].end - all->items[0].start, idle = span - all->length;
 	int64_t other = span - compute->length - idle;
+	int64_t exposed = communication->length - spans_overlap(communication, compute);
 	cell *c = table_row(r, t, 0);
 	*c++ = cell_integer(rank->rank);
 	*c++ = work_cell(w, span);
@@ -42,7 +44,8 @@ static void add_rank(const work *w, const work_rank *rank, sonde_result *r, tabl
 	*c++ = work_cell(w, other);
 	*c++ = work_cell(w, communication->length);
 	*c++ = work_cell(w, rank->spans[KERNEL_MEMORY].length);
-	*c++ = work_cell(w, communication->length - spans_overlap(communication, compute));
+	*c++ = work_cell(w, exposed);
+	*c++ = work_cell(w, all->length - compute->length - exposed);
 	*c++ = share(span - idle, span);
 	*c++ = share(idle, span);
 	*c++ = share(compute->length, span);
@@ -55,10 +58,14 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	table *t = result_table(r, "temporal", "Device time", temporal_columns,
 				sizeof temporal_columns / sizeof temporal_columns[0]);
 
+	static const char *const parts[] = { "compute_ns", "exposed_communication_ns", "exposed_memory_ns", "idle_ns",
+					     NULL };
+
 	(void)options;
 	(void)err;
 	for (size_t i = 0; i < w->n_ranks; i++)
 		add_rank(w, &w->ranks[i], r, t);
+	table_parts(t, parts);
 	work_differs(w, r, "host rows that name a stream are none of the device's, and the last step stays");
 	return SONDE_OK;
 }

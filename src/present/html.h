@@ -35,6 +35,7 @@ bool page_is_full(const page *p);
 void page_bar(page *p, const char *class_name, double share);
 
 void html_table_print(page *p, const table *t, size_t number);
+void html_parts_print(page *p, const table *t);
 bool html_chart_print(page *p, const table *t); /* false: there is too little to draw */
 void html_findings_print(page *p, const sonde_result *result);
 

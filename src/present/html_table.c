@@ -164,6 +164,7 @@ void html_table_print(page *p, const table *t, size_t number)
 	page_format(p, "<section class=\"table\" id=\"table-%zu\"><h2>", number);
 	page_table_title(p, t);
 	page_raw(p, "</h2>\n");
+	html_parts_print(p, t);
 	bool is_drawn = html_chart_print(p, t);
 	if (t->n_rows == 0) {
 		page_raw(p, "<p class=\"cut\">(none)</p></section>\n");

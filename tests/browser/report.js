@@ -3,6 +3,7 @@
 //   node report.js DIRECTORY      with plain.html, hostile.html and trace-*.html; leaves screenshots there
 'use strict';
 const assert = require('assert');
+const fs = require('fs');
 const { chromium } = require('playwright-core');
 
 const directory = process.argv[2];
@@ -81,21 +82,30 @@ async function tables(browser) {
 	await context.close();
 }
 
-async function hostile(browser) {
-	const { page, seen } = await open(browser, 'hostile');
-
+// Everything that can be pressed is, and names like markup are asked for.
+async function press(page) {
 	for (const element of await page.$$('th button, .fold, .copy, summary'))
 		await element.evaluate(node => node.click());
 	for (const input of await page.$$('input'))
 		await input.evaluate(node => { node.value = '<script>'; node.dispatchEvent(new Event('input')); });
 	await page.mouse.move(640, 450);
-	await page.waitForTimeout(200);
-	assert.strictEqual(await page.evaluate(() => window.pwned), undefined);
+	await page.waitForTimeout(100);
+}
+
+async function assertTame(page, name) {
 	const odd = 'iframe, img, object, embed, link, base, form, a[href^="javascript"], [onerror], [onload], [onmouseover], [onfocus]';
-	assert.strictEqual(await page.$$eval(odd, all => all.length), 0);
-	assert.strictEqual(await page.$$eval('script', all => all.length), 1);
+	assert.strictEqual(await page.evaluate(() => window.pwned), undefined, name);
+	assert.strictEqual(await page.$$eval(odd, all => all.length), 0, name);
+	assert.strictEqual(await page.$$eval('script', all => all.length), 1, name);
+	assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is too wide`);
+}
+
+async function hostile(browser) {
+	const { page, seen } = await open(browser, 'hostile');
+
+	await press(page);
+	await assertTame(page, 'hostile');
 	assert.ok((await page.textContent('#table-0 tbody')).includes('<script>window.pwned = 1</script>'));
-	assert.strictEqual(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
 	assertQuiet(seen, 'hostile');
 	// Whatever got into the page, its policy would stop it.
 	await page.evaluate(() => {
@@ -109,19 +119,25 @@ async function hostile(browser) {
 	assert.ok(seen.errors.length >= 3 && seen.errors.every(text => text.includes('Content Security Policy')), String(seen.errors));
 }
 
-// Reports of a trace with such names, made by the command.
+// Every analysis of a trace with such names, made by the command.
 async function traces(browser) {
-	for (const name of ['trace-report', 'trace-summary', 'trace-info']) {
+	const names = fs.readdirSync(directory).filter(name => /^trace-.*\.html$/.test(name)).map(name => name.slice(0, -5));
+
+	assert.ok(names.length > 20, `${names.length} pages`);
+	for (const name of names) {
 		const { page, seen, context } = await open(browser, name);
 
-		await page.waitForTimeout(100);
-		assert.strictEqual(await page.evaluate(() => window.pwned), undefined);
-		assert.strictEqual(await page.$$eval('script', all => all.length), 1);
-		assert.strictEqual(await page.$$eval('img, iframe', all => all.length), 0);
-		assert.ok((await page.content()).length < 1 << 20);
+		await press(page);
+		await assertTame(page, name);
+		assert.ok((await page.content()).length < 1 << 20, name);
 		assertQuiet(seen, name);
 		await context.close();
 	}
+	const { page, context } = await open(browser, 'trace-bottlenecks');
+	assert.ok((await page.textContent('.findings')).includes('<script>window.pwned = 1</script>'));
+	await page.goto(`file://${directory}/trace-hta.html`);
+	assert.ok(await page.$$eval('svg.chart', all => all.length) >= 3);
+	await context.close();
 }
 
 function luminance(color) {
@@ -155,7 +171,7 @@ async function looks(browser) {
 			continue;
 		}
 		await page.setViewportSize({ width: 700, height: 990 }); // a sheet: nothing sticks out of it
-		for (const name of ['plain', 'trace-report']) {
+		for (const name of ['plain', 'trace-report', 'trace-hta', 'trace-bottlenecks', 'trace-operators']) {
 			await page.goto(`file://${directory}/${name}.html`);
 			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is too wide`);
 			assert.ok((await page.pdf({ format: 'A4' })).length > 10000);

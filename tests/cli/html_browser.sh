@@ -23,17 +23,12 @@ for page in plain hostile; do
 	"$BUILD/unit_present_html" $page > "$work/$page.html" || exit 1
 done
 
-# The same names through the whole of it: a trace of theirs, a report of that.
-python3 - "$work/trace.json" <<'EOT' || exit 77
-import json, sys
-names = ['<script>window.pwned = 1</script>', '</title></table><img src=x onerror="window.pwned = 1">', '"\' onload=\'x',
-         '<' * (1 << 20), '\ud800 \u202e \u0000']
-events = [{'ph': 'X', 'cat': name[:100], 'name': name, 'pid': 1, 'tid': 2, 'ts': i * 10, 'dur': 5, 'args': {name[:50]: name[:50]}}
-          for i, name in enumerate(names)]
-events.append({'ph': 'M', 'name': 'process_name', 'pid': 1, 'args': {'name': names[0]}})
-json.dump({'traceEvents': events}, open(sys.argv[1], 'w'))
-EOT
-for name in report summary info; do
-	"$SONDE" $name --html -o "$work/trace-$name.html" "$work/trace.json" || exit 1
+# The same names through the whole of it: a trace of theirs, every analysis of it as a page.
+python3 "$SOURCE/tests/browser/hostile_trace.py" "$work" || exit 77
+"$SONDE" merge "$work/rank0.json" "$work/rank1.json" -o "$work/trace.sonde" 2> /dev/null || exit 1
+rm "$work"/rank?.json
+for name in $("$SONDE" analyze --list | cut -d ' ' -f 1); do
+	"$SONDE" analyze "$name" --html -o "$work/trace-$name.html" "$work/trace.sonde" || exit 1
 done
-timeout 120 node "$SOURCE/tests/browser/report.js" "$work"
+"$SONDE" compare --html -o "$work/trace-compare.html" "$work/trace.sonde" "$work/trace.sonde" || exit 1
+timeout 240 node "$SOURCE/tests/browser/report.js" "$work"

@@ -275,6 +275,33 @@ static void a_chart_keeps_its_peaks_and_its_size(void **state)
 	sonde_result_free(r);
 }
 
+/* A quarter and three quarters of a bar 712 wide; what is unknown or negative has no part in it. */
+static void parts_of_a_row_add_up_to_its_bar(void **state)
+{
+	(void)state;
+	static const column part_columns[] = { { "rank", "rank", CELL_INTEGER, 0, false },
+					       { "busy_ns", "busy", CELL_NS, 0, false },
+					       { "idle_ns", "idle", CELL_NS, 0, false } };
+	static const char *const keys[] = { "busy_ns", "no such column", "idle_ns", NULL };
+	sonde_result *r = result_new("parts");
+	table *t = result_table(r, "parts", NULL, part_columns, 3);
+	cell *row = table_row(r, t, 0);
+
+	row[0] = cell_integer(7);
+	row[1] = cell_ns(1000);
+	row[2] = cell_ns(3000);
+	row = table_row(r, t, 0);
+	row[1] = cell_ns(-5);
+	table_parts(t, keys);
+	assert_int_equal(t->n_parts, 2);
+	char *text = printed(r, SONDE_HTML, 80, true, false);
+	assert_non_null(strstr(text, "<rect class=\"bar s0\" x=\"88.0\" y=\"0\" width=\"178.0\""));
+	assert_non_null(strstr(text, "<rect class=\"bar s1\" x=\"266.0\" y=\"0\" width=\"534.0\""));
+	assert_null(strstr(text, "y=\"22\" width"));
+	free(text);
+	sonde_result_free(r);
+}
+
 /* Axes without extent, one value, and values that no step divides draw nothing or end. */
 static void odd_series_do_not_hang(void **state)
 {
@@ -319,9 +346,13 @@ static void markdown_is_inert_too(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_cannot_become_markup),   cmocka_unit_test(a_page_says_what_it_leaves_out),
-		cmocka_unit_test(the_whole_page_has_a_budget), cmocka_unit_test(a_chart_keeps_its_peaks_and_its_size),
-		cmocka_unit_test(odd_series_do_not_hang),      cmocka_unit_test(markdown_is_inert_too),
+		cmocka_unit_test(text_cannot_become_markup),
+		cmocka_unit_test(a_page_says_what_it_leaves_out),
+		cmocka_unit_test(the_whole_page_has_a_budget),
+		cmocka_unit_test(a_chart_keeps_its_peaks_and_its_size),
+		cmocka_unit_test(parts_of_a_row_add_up_to_its_bar),
+		cmocka_unit_test(odd_series_do_not_hang),
+		cmocka_unit_test(markdown_is_inert_too),
 	};
 
 	if (argc < 2)
