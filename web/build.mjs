@@ -1,6 +1,7 @@
 // Builds the page into dist/ (or --outdir DIR), or with --tests the unit tests into build/.
 import { build } from 'esbuild';
-import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -25,4 +26,17 @@ if (process.argv.includes('--tests')) {
 	await build({ ...common, entryPoints: { app: 'src/main.tsx', worker: 'src/timeline/worker.ts' }, outdir, minify: !process.env.DEV,
 		format: 'iife' });
 	copyFileSync(join(here, 'src/index.html'), join(outdir, 'index.html'));
+	// Files to mail have the views they hold data for.
+	const fewViews = { name: 'few-views', setup: ({ onResolve }) => onResolve({ filter: /views\/list$/ }, () => ({ path: join(here, 'src/file/list.tsx') })) };
+	const { outputFiles } = await build({ ...common, entryPoints: { file: 'src/file/main.tsx' }, outdir, minify: !process.env.DEV, format: 'iife',
+		plugins: [fewViews], write: false });
+	const text = end => outputFiles.find(file => file.path.endsWith(end)).text.trim();
+	const hash = text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+	const parts = { script: text('.js'), style: text('.css'), worker: readFileSync(join(outdir, 'worker.js'), 'utf8').trim() };
+	if (Object.values(parts).some(part => /<\/(script|style)/i.test(part) || part.includes('@DATA@')))
+		throw new Error('what a file to mail carries would end too early');
+	const page = readFileSync(join(here, 'src/file/file.html'), 'utf8').replaceAll(/@(SCRIPT|STYLE)_HASH@/g, (_, which) => hash(parts[which.toLowerCase()]))
+		.replaceAll(/@(SCRIPT|STYLE|WORKER)@/g, (_, which) => parts[which.toLowerCase()]);
+	mkdirSync(join(outdir, '..', 'dist-file'), { recursive: true });
+	writeFileSync(join(outdir, '..', 'dist-file', 'file.html'), page);
 }

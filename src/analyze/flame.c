@@ -114,6 +114,33 @@ static bool find_limit(const flame *f, size_t max_nodes, int64_t *min_value)
 	return true;
 }
 
+static bool stays(const flame_node *n, const uint32_t *moved)
+{
+	return n->parent == FLAME_NONE || moved[n->parent] != FLAME_NONE;
+}
+
+/* Node i goes to place n, or away. */
+static size_t move_node(flame *f, size_t i, size_t n, bool goes, uint32_t *moved)
+{
+	flame_node node = f->nodes.items[i];
+
+	moved[i] = goes ? FLAME_NONE : (uint32_t)n;
+	if (goes)
+		return n;
+	node.parent = node.parent == FLAME_NONE ? FLAME_NONE : moved[node.parent];
+	f->nodes.items[n] = node;
+	return n + 1;
+}
+
+static void shorten(flame *f, size_t n, uint32_t *moved)
+{
+	f->nodes.n = n;
+	free(moved);
+	free(f->slots); /* they hold the old numbers */
+	f->slots = NULL;
+	f->n_slots = 0;
+}
+
 bool flame_cut(flame *f, int64_t min_value, size_t max_nodes)
 {
 	uint32_t *moved = malloc((f->nodes.n + 1) * sizeof *moved);
@@ -124,21 +151,53 @@ bool flame_cut(flame *f, int64_t min_value, size_t max_nodes)
 		return false;
 	}
 	for (size_t i = 0; i < f->nodes.n; i++) {
-		flame_node node = f->nodes.items[i];
-		bool has_parent = node.parent == FLAME_NONE || moved[node.parent] != FLAME_NONE;
-		bool stays = has_parent && larger(&node) >= min_value;
-		moved[i] = stays ? (uint32_t)n : FLAME_NONE;
-		f->n_cut += !stays;
-		f->cut_value += has_parent && !stays ? node.value : 0;
-		if (!stays)
-			continue;
-		node.parent = node.parent == FLAME_NONE ? FLAME_NONE : moved[node.parent];
-		f->nodes.items[n++] = node;
+		const flame_node *node = &f->nodes.items[i];
+		bool has_parent = stays(node, moved), goes = !has_parent || larger(node) < min_value;
+		f->n_cut += goes;
+		f->cut_value += has_parent && goes ? node->value : 0;
+		n = move_node(f, i, n, goes, moved);
 	}
-	f->nodes.n = n;
-	free(moved);
-	free(f->slots); /* they hold the old numbers */
-	f->slots = NULL;
-	f->n_slots = 0;
+	shorten(f, n, moved);
 	return true;
+}
+
+/* Adds a node to the one that stands for it. */
+static bool add_small(flame *f, size_t i, uint32_t name)
+{
+	uint32_t group = flame_child(f, f->nodes.items[i].parent, name);
+
+	if (group == FLAME_NONE)
+		return false;
+	const flame_node *from = &f->nodes.items[i];
+	flame_node *to = &f->nodes.items[group];
+	to->value += from->value;
+	to->self += from->value;
+	to->base += from->base;
+	to->base_self += from->base;
+	to->n_slices += from->n_slices;
+	return true;
+}
+
+bool flame_group(flame *f, int64_t small)
+{
+	static const char text[] = "(small)";
+	uint32_t name = flame_name(f, text, sizeof text - 1, CLASS_OTHER);
+	size_t n = 0, n_before = f->nodes.n;
+	/* Groups come behind all others: one below each node, at most. */
+	uint32_t *moved = malloc((2 * n_before + 2) * sizeof *moved);
+	bool ok = moved && name != FLAME_NONE;
+
+	for (size_t i = 0; ok && i < n_before; i++) {
+		bool goes = !stays(&f->nodes.items[i], moved) || larger(&f->nodes.items[i]) < small;
+		if (goes && stays(&f->nodes.items[i], moved))
+			ok = add_small(f, i, name);
+		moved[i] = goes ? FLAME_NONE : 0;
+	}
+	for (size_t i = 0; ok && i < f->nodes.n; i++)
+		n = move_node(f, i, n, i < n_before && moved[i] == FLAME_NONE, moved);
+	if (ok)
+		shorten(f, n, moved);
+	else
+		free(moved);
+	return ok;
 }

@@ -79,6 +79,9 @@ sonde_status flame_build(flame *f, const sonde_index *ix, const flame_options *o
 sonde_status flame_add_base(flame *f, const sonde_index *ix, const flame_options *options, sonde_error *err);
 /* The largest values stay: at most max_nodes, none below min_value. False when out of memory. */
 bool flame_cut(flame *f, int64_t min_value, size_t max_nodes);
+/* Siblings below `small` become one node "(small)". Before flame_cut; not of FLAME_ORDERED. False when out of memory.
+ */
+bool flame_group(flame *f, int64_t small);
 void flame_done(flame *f);
 
 /* ---- Between its files ------------------------------------------------------------------------------------------- */

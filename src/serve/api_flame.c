@@ -1,7 +1,7 @@
 /* Flame graphs: analyze/flame.h as arrays. */
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/flame.h"
+#include "serve/flame_json.h"
 #include "serve/routes.h"
 
 enum { NODES_MAX = 20000 };
@@ -145,23 +145,21 @@ static void put_column(json_writer *w, const char *key, const flame *f, node_col
 	json_end_array(w);
 }
 
-static void put_flame(reply *out, flame *f, const flame_call *how, const sonde_index *ix)
+bool put_flame(json_writer *w, flame *f, const flame_options *how, bool has_base, const sonde_index *ix)
 {
-	json_writer *w = reply_json(out);
-
 	json_begin_object(w);
-	put_text(w, "unit", how->options.by == FLAME_MEMORY ? "bytes" : "ns");
+	put_text(w, "unit", how->by == FLAME_MEMORY ? "bytes" : "ns");
 	put_i64(w, "total", f->total);
-	put_known(w, "base_total", how->with, f->base_total);
+	put_known(w, "base_total", has_base, f->base_total);
 	bool ok = put_names(w, f);
 	put_column(w, "name", f, NODE_NAME, ix);
 	put_column(w, "parent", f, NODE_PARENT, ix);
 	put_column(w, "value", f, NODE_VALUE, ix);
 	put_column(w, "self", f, NODE_SELF, ix);
 	put_column(w, "count", f, NODE_COUNT, ix);
-	if (how->options.mode == FLAME_ORDERED)
+	if (how->mode == FLAME_ORDERED)
 		put_column(w, "start", f, NODE_START, ix);
-	if (how->with)
+	if (has_base)
 		put_column(w, "base", f, NODE_BASE, ix);
 	json_key(w, "cut");
 	json_begin_object(w);
@@ -170,8 +168,7 @@ static void put_flame(reply *out, flame *f, const flame_call *how, const sonde_i
 	json_end_object(w);
 	put_bool(w, "damaged", f->damaged);
 	json_end_object(w);
-	if (!ok)
-		reply_out_of_memory(out);
+	return ok;
 }
 
 static void answer(call *c, reply *out, const flame_call *how)
@@ -189,8 +186,8 @@ static void answer(call *c, reply *out, const flame_call *how)
 		reply_failure(out, status, &err);
 	else if (!flame_cut(&f, how->min, how->max_nodes))
 		reply_out_of_memory(out);
-	else
-		put_flame(out, &f, how, c->opened->ix);
+	else if (!put_flame(reply_json(out), &f, &how->options, how->with, c->opened->ix))
+		reply_out_of_memory(out);
 	flame_done(&f);
 }
 

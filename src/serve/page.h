@@ -13,4 +13,8 @@ typedef struct page_file {
 
 extern const page_file page_files[];
 
+/* web/src/file/file.html with style and scripts in it, and places for @VIEWS@, @TITLE@ and @DATA@ in that order. Empty
+   when the page was not built. */
+extern const char page_to_mail[];
+
 #endif

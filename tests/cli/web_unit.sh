@@ -8,7 +8,7 @@ case $BUILD in
 	exit 77
 	;;
 esac
-for modules in "$BUILD/web/node_modules" "$SOURCE/web/node_modules"; do
+for modules in "$SOURCE/build/web/node_modules" "$SOURCE/web/node_modules"; do
 	[ -d "$modules/esbuild" ] && break
 done
 [ -d "$modules/esbuild" ] || { echo "the page was not built, so its tools are not here" && exit 77; }

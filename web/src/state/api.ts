@@ -18,6 +18,11 @@ export const opening = signal<{ message: string; progress: number | null } | nul
 interface ErrorBody { error?: { code?: string; message?: string; progress?: number } }
 
 const BASE = '/api/v1';
+
+// Who answers: the server, or the file itself that this page is (file/source.ts).
+let source = (path: string, init: RequestInit): Promise<Response> => fetch(BASE + path, { credentials: 'same-origin', ...init });
+export const setSource = (other: typeof source): void => { source = other; };
+
 const wait = (ms: number, signal?: AbortSignal | null): Promise<void> => new Promise((resolve, reject) => {
 	const timer = setTimeout(resolve, ms);
 	signal?.addEventListener('abort', () => {
@@ -41,7 +46,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
 	nRunning.value = nRunning.peek() + 1;
 	try {
 		for (;;) {
-			const response = await fetch(BASE + path, { credentials: 'same-origin', ...init });
+			const response = await source(path, init);
 			if (response.ok && response.status !== 202) {
 				opening.value = null;
 				return response;

@@ -11,6 +11,7 @@ import { mix, type Band, type Colors, type Frame, type PaintRow } from './paint'
 import { byFit, eachRect } from './range';
 import type { Store } from './store';
 import type { Message } from './worker';
+import { startWorker } from './start';
 
 export interface Canvases { minimap: HTMLCanvasElement; ruler: HTMLCanvasElement; boxes: HTMLCanvasElement; overlay: HTMLCanvasElement }
 export const MINIMAP = 48;
@@ -25,7 +26,7 @@ export class Scene {
 	nFrames = 0;
 	drag: { from: number; to: number } | null = null; // a range that is being drawn
 	readonly loader: Loader;
-	private readonly worker = new Worker('/worker.js');
+	private readonly worker = startWorker();
 	private readonly ends: (() => void)[] = [];
 	private isPlanned = false;
 	private hasMap = false;

@@ -1,0 +1,167 @@
+/* See mail.h. */
+#include "serve/mail.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "serve/page.h"
+
+sonde_status mail_options(const sonde_trace *trace, const sonde_picture_options *given, sonde_picture_options *ret,
+			  sonde_error *err)
+{
+	*ret = (sonde_picture_options){ 0 };
+	if (given)
+		memcpy(ret, given, given->struct_size < sizeof *ret ? given->struct_size : sizeof *ret);
+	if (!ret->max_bytes)
+		ret->max_bytes = MAIL_BYTES;
+	return trace->index ? SONDE_OK
+			    : error_set(err, SONDE_E_STATE, -1, "the trace has no index: sonde_trace_prepare() first");
+}
+
+/* One session, which is open. */
+static void start_server(mail *m, const sonde_trace *trace)
+{
+	m->opened = (opened){ .trace = (sonde_trace *)trace, .ix = m->ix, .generation = 1, .n_users = 1 };
+	m->session = (session){ .id = 1,
+				.path = (char *)"",
+				.name = (char *)(m->options.name ? m->options.name : "trace"),
+				.state = SESSION_OPEN,
+				.generation = 1,
+				.opened = &m->opened };
+	m->sessions[0] = &m->session;
+	m->server.sessions.items = m->sessions;
+	m->server.sessions.n = 1;
+	pthread_mutex_init(&m->server.lock, NULL);
+	pthread_cond_init(&m->server.changed, NULL);
+	sem_init(&m->server.heavy, 0, 1);
+}
+
+static void put_facts(mail *m)
+{
+	size_t n_steps;
+	json_writer *w = &m->data;
+
+	index_steps(m->ix, &n_steps);
+	json_key(w, "/sessions/1");
+	json_begin_object(w);
+	json_key(w, "session");
+	put_session(w, &m->session);
+	put_i64(w, "duration_ns", since_start(m->ix, index_end_ns(m->ix)));
+	put_u64(w, "n_slices", index_n_slices(m->ix));
+	put_u64(w, "n_steps", 0); /* there is one selection of them, and that is made */
+	json_end_object(w);
+}
+
+sonde_status mail_begin(mail *m, const sonde_trace *trace, const sonde_picture_options *given, sonde_error *err)
+{
+	memset(m, 0, sizeof *m);
+	sonde_status status = mail_options(trace, given, &m->options, err);
+	if (status)
+		return status;
+	if (!*page_to_mail)
+		return error_set(err, SONDE_E_STATE, -1,
+				 "this sonde was built without its page, because npm was not there");
+	m->ix = trace->index;
+	m->stream = open_memstream(&m->bytes, &m->len);
+	if (!m->stream)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	start_server(m, trace);
+	m->data = json_to(m->stream);
+	json_begin_object(&m->data);
+	json_key(&m->data, "answers");
+	json_begin_object(&m->data);
+	mail_answer(m, "/sessions");
+	put_facts(m);
+	return SONDE_OK;
+}
+
+void mail_put(mail *m, const char *key, const char *path)
+{
+	request *r = calloc(1, sizeof *r);
+	char uri[1024];
+	reply out = { .status = 200 };
+	call c = { .server = &m->server, .request = r };
+
+	snprintf(uri, sizeof uri, "/api/v1%s", path);
+	const route *found = r && request_parse(r, uri) ? route_find("GET", r->path, &out) : NULL;
+	if (found)
+		route_run(found, &c, &out);
+	reply_finish(&out);
+	json_key(&m->data, key);
+	if (found && out.status == 200 && out.bytes)
+		json_raw(&m->data, out.bytes, out.len);
+	else
+		json_null(&m->data);
+	m->failed |= !found || out.status >= 500;
+	reply_done(&out);
+	free(r);
+}
+
+void mail_answer(mail *m, const char *path)
+{
+	mail_put(m, path, path);
+}
+
+void mail_more(mail *m)
+{
+	json_end_object(&m->data);
+}
+
+void mail_note(mail *m, const char *format, ...)
+{
+	size_t len = strlen(m->note);
+	va_list args;
+
+	va_start(args, format);
+	if (len && len + 1 < sizeof m->note)
+		m->note[len++] = ' ';
+	vsnprintf(m->note + len, sizeof m->note - len, format, args);
+	va_end(args);
+}
+
+/* Text of a page: nothing in it ends the element it is in. */
+static void put_escaped(FILE *out, const char *text, size_t len, const char *instead)
+{
+	for (const char *end = text + len; text < end;) {
+		const char *next = memchr(text, '<', (size_t)(end - text));
+		size_t n = (size_t)((next ? next : end) - text);
+		fwrite(text, 1, n, out);
+		if (next)
+			fputs(instead, out);
+		text += n + (next != NULL);
+	}
+}
+
+/* The page up to a mark; returns what follows it. */
+static const char *put_until(FILE *out, const char *page, const char *mark)
+{
+	const char *at = strstr(page, mark);
+
+	fwrite(page, 1, (size_t)(at - page), out);
+	return at + strlen(mark);
+}
+
+sonde_status mail_end(mail *m, const char *views, FILE *out, sonde_error *err)
+{
+	put_text(&m->data, "note", m->note);
+	json_end_object(&m->data);
+	bool ok = json_ok(&m->data) && fclose(m->stream) == 0 && !m->failed;
+
+	if (ok && out) {
+		const char *page = put_until(out, page_to_mail, "@VIEWS@");
+		fputs(views, out);
+		page = put_until(out, page, "@TITLE@");
+		put_escaped(out, m->session.name, strlen(m->session.name), "&lt;");
+		page = put_until(out, page, "@DATA@");
+		put_escaped(out, m->bytes, m->len, "\\u003c");
+		fputs(page, out);
+	}
+	free(m->bytes);
+	pthread_mutex_destroy(&m->server.lock);
+	pthread_cond_destroy(&m->server.changed);
+	sem_destroy(&m->server.heavy);
+	if (!ok)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	return out && (fflush(out) != 0 || ferror(out)) ? error_set(err, SONDE_E_IO, -1, "cannot write") : SONDE_OK;
+}

@@ -1,0 +1,179 @@
+/* Flame graphs as files: a page, SVG, JSON, or one line a stack. <sonde/picture.h> */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "serve/flame_json.h"
+#include "serve/flame_svg.h"
+#include "serve/mail.h"
+
+enum { NODE_BYTES = 40 }; /* of a node as JSON, about */
+
+static const char *const bys[] = { "time", "self", "device", "memory" };
+enum { N_BYS = sizeof bys / sizeof bys[0] };
+
+/* A page has them twice: merged and in the order of time. */
+static size_t max_nodes_of(const sonde_picture_options *o)
+{
+	return (size_t)(o->max_bytes / (2 * NODE_BYTES));
+}
+
+static sonde_status choose(const sonde_picture_options *o, flame_options *ret, sonde_error *err)
+{
+	size_t by = 0;
+
+	while (o->by && by < N_BYS && strcmp(bys[by], o->by) != 0)
+		by++;
+	if (by == N_BYS)
+		return error_set(err, SONDE_E_USAGE, -1, "a flame graph is by time, self, device or memory, not by %s",
+				 o->by);
+	*ret = (flame_options){ .by = (flame_by)by,
+				.no_python = o->no_python,
+				.max_depth = o->max_depth,
+				.use_steps = o->use_steps,
+				.first_step = o->first_step,
+				.last_step = o->last_step };
+	return SONDE_OK;
+}
+
+/* ---- Stacks as lines --------------------------------------------------------------------------------------------- */
+
+static void put_name(FILE *out, const flame *f, uint32_t name)
+{
+	const char *text = f->names.entries[name].text;
+
+	for (uint32_t i = 0; i < f->names.entries[name].len; i++) {
+		unsigned char byte = (unsigned char)text[i];
+		fputc(byte == ';' ? ':' : byte < ' ' ? ' ' : byte, out);
+	}
+}
+
+static void put_stack(FILE *out, const flame *f, uint32_t node)
+{
+	uint32_t stack[FLAME_DEPTH_MAX + 1];
+	size_t n = 0;
+
+	for (; node != FLAME_NONE && n <= FLAME_DEPTH_MAX; node = f->nodes.items[node].parent)
+		stack[n++] = f->nodes.items[node].name;
+	while (n > 0) {
+		put_name(out, f, stack[--n]);
+		fputc(n ? ';' : ' ', out);
+	}
+}
+
+static void put_folded(FILE *out, const flame *f)
+{
+	for (size_t i = 0; i < f->nodes.n; i++) {
+		if (f->nodes.items[i].self <= 0)
+			continue;
+		put_stack(out, f, (uint32_t)i);
+		fprintf(out, "%" PRId64 "\n", f->nodes.items[i].self);
+	}
+}
+
+/* ---- A page ------------------------------------------------------------------------------------------------------ */
+
+static sonde_status out_of_memory(sonde_error *err)
+{
+	return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+}
+
+/* With what is too small or too much left out. */
+static sonde_status build(flame *f, const sonde_index *ix, const flame_options *how, const sonde_picture_options *o,
+			  size_t max_nodes, sonde_error *err)
+{
+	sonde_status status = flame_build(f, ix, how, err);
+
+	if (!status && o->small_ns > 0 && how->mode != FLAME_ORDERED && !flame_group(f, o->small_ns))
+		status = out_of_memory(err);
+	/* Of device time and memory, paths without any. */
+	int64_t min = o->min_ns > 0 ? o->min_ns : how->by >= FLAME_DEVICE;
+	if (!status && !flame_cut(f, min, max_nodes))
+		status = out_of_memory(err);
+	return status;
+}
+
+static sonde_status put_ordered(mail *m, const flame_options *how, size_t max_nodes, sonde_error *err)
+{
+	flame_options ordered = *how;
+	flame f = { 0 };
+
+	ordered.mode = FLAME_ORDERED;
+	sonde_status status = build(&f, m->ix, &ordered, &m->options, max_nodes, err);
+	if (!status) {
+		json_key(&m->data, "ordered");
+		m->failed |= !put_flame(&m->data, &f, &ordered, false, m->ix);
+	}
+	flame_done(&f);
+	return status;
+}
+
+static sonde_status write_page(const sonde_trace *trace, flame *f, const flame_options *how,
+			       const sonde_picture_options *options, FILE *out, sonde_error *err)
+{
+	mail m;
+	sonde_status status = mail_begin(&m, trace, options, err);
+
+	if (status)
+		return status;
+	mail_answer(&m, "/sessions/1/tracks");
+	mail_more(&m);
+	json_key(&m.data, "flame");
+	json_begin_object(&m.data);
+	put_text(&m.data, "by", bys[how->by]);
+	json_key(&m.data, "merged");
+	m.failed |= !put_flame(&m.data, f, how, false, m.ix);
+	if (how->by == FLAME_TIME)
+		status = put_ordered(&m, how, max_nodes_of(options), err);
+	json_end_object(&m.data);
+	mail_note(&m, "Written by sonde " SONDE_VERSION ". This page holds all of its data and asks for nothing else.");
+	sonde_status ended = mail_end(&m, "flame", status ? NULL : out, err);
+	return status ? status : ended;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------------------------- */
+
+static sonde_status write_json(flame *f, const flame_options *how, const sonde_index *ix, FILE *out, sonde_error *err)
+{
+	json_writer w = json_to(out);
+
+	json_begin_object(&w);
+	put_text(&w, "schema", "sonde.flame/1");
+	json_key(&w, "flame");
+	bool ok = put_flame(&w, f, how, false, ix);
+	json_end_object(&w);
+	fputc('\n', out);
+	return ok ? SONDE_OK : out_of_memory(err);
+}
+
+sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, const sonde_picture_options *options,
+			       FILE *out, sonde_error *err)
+{
+	bool is_page = strcmp(format, "html") == 0;
+	sonde_picture_options o;
+	flame_options how;
+	flame f = { 0 };
+	sonde_status status = mail_options(trace, options, &o, err);
+
+	if (!status)
+		status = choose(&o, &how, err);
+	if (!status)
+		status = build(&f, trace->index, &how, &o, is_page ? max_nodes_of(&o) : SIZE_MAX, err);
+	if (status)
+		; /* err says why */
+	else if (is_page)
+		status = write_page(trace, &f, &how, &o, out, err);
+	else if (strcmp(format, "svg") == 0)
+		status = flame_svg(&f, &how, o.name, out, err);
+	else if (strcmp(format, "folded") == 0)
+		put_folded(out, &f);
+	else if (strcmp(format, "json") == 0)
+		status = write_json(&f, &how, trace->index, out, err);
+	else
+		status =
+			error_set(err, SONDE_E_USAGE, -1, "a flame graph is html, svg, json or folded, not %s", format);
+	flame_done(&f);
+	if (!status && (fflush(out) != 0 || ferror(out)))
+		status = error_set(err, SONDE_E_IO, -1, "cannot write");
+	return status;
+}

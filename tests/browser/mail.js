@@ -1,0 +1,81 @@
+// Opens flame.html and timeline.html from disk in Chromium: what they show, what the reader can do, that nothing in them
+// runs and nothing is asked for.
+//
+//   node mail.js DIRECTORY      leaves screenshots there
+'use strict';
+const assert = require('assert');
+const { chromium } = require('playwright-core');
+
+const directory = process.argv[2];
+
+async function open(browser, name, scheme) {
+	const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: scheme });
+	const page = await context.newPage();
+	const seen = { requests: [], errors: [] };
+
+	page.on('request', request => request.url().startsWith('blob:') || seen.requests.push(request.url()));
+	page.on('pageerror', error => seen.errors.push(error.message));
+	page.on('console', message => message.type() === 'error' && seen.errors.push(message.text()));
+	page.on('dialog', dialog => seen.errors.push('dialog: ' + dialog.message()));
+	await page.addInitScript(() => addEventListener('securitypolicyviolation', event => console.error('CSP: ' + event.violatedDirective)));
+	await page.goto(`file://${directory}/${name}.html`);
+	return { page, seen };
+}
+
+async function assertQuiet(page, seen, name) {
+	assert.deepStrictEqual(seen.requests, [`file://${directory}/${name}.html`]);
+	assert.deepStrictEqual(seen.errors, []);
+	assert.strictEqual(await page.evaluate(() => window.pwned), undefined);
+	await page.screenshot({ path: `${directory}/${name}.png` });
+}
+
+// Colours of a canvas, a sample of them: more than a few mean that it is painted.
+const colours = (page, selector) => page.$eval(selector, canvas => {
+	const copy = new OffscreenCanvas(canvas.width, canvas.height), context = copy.getContext('2d');
+	context.drawImage(canvas, 0, 0);
+	const { data } = context.getImageData(0, 0, canvas.width, canvas.height), seen = new Set();
+	for (let i = 0; i < data.length; i += 4 * 61)
+		seen.add(data[i] << 16 | data[i + 1] << 8 | data[i + 2]);
+	return seen.size;
+});
+
+async function flame(browser) {
+	const { page, seen } = await open(browser, 'flame', 'light');
+
+	await page.waitForSelector('.flame canvas');
+	assert.match(await page.textContent('.flame-line'), /^18\.0 ms in \d+ frames\.$/);
+	await page.waitForFunction(() => document.querySelector('.flame canvas').height > 1);
+	assert.ok(await colours(page, '.flame canvas') > 3);
+	await page.click('text=time order');
+	await page.waitForFunction(() => location.hash.includes('mode=ordered'));
+	await page.click('text=sandwich');
+	await page.waitForSelector('text=Choose a name');
+	await page.click('td:has-text("op3")');
+	await page.waitForSelector('h3:has-text("Callers")');
+	await page.click('text=device time');
+	await page.waitForSelector('text=This file holds time alone.');
+	await assertQuiet(page, seen, 'flame');
+}
+
+async function timeline(browser) {
+	const { page, seen } = await open(browser, 'timeline', 'dark');
+
+	await page.waitForFunction(() => [...document.querySelectorAll('canvas')].length > 1);
+	await page.waitForTimeout(700);
+	assert.match(await page.textContent('#note'), /^1,006 of 1,006 slices\./);
+	await page.fill('#search', 'op3');
+	await page.press('#search', 'Enter');
+	await page.waitForFunction(() => document.body.innerText.includes('(8,000 ns)'));
+	await page.waitForFunction(() => /sel=\d+/.test(location.hash));
+	await assertQuiet(page, seen, 'timeline');
+}
+
+(async () => {
+	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
+	for (const part of [flame, timeline])
+		await part(browser);
+	await browser.close();
+})().catch(error => {
+	console.error(error);
+	process.exit(1);
+});

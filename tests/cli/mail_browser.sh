@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Flame graphs and timelines as files, in a real browser; see tests/browser/mail.js.
+set -u
+skip() {
+	echo "$1; tools/setup.sh browser installs it"
+	exit 77
+}
+modules=$SOURCE/build/browser/node_modules
+command -v node > /dev/null || skip "node is missing"
+[ -d "$modules/playwright-core" ] || skip "playwright-core is missing"
+CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "chromium is missing"
+export CHROMIUM NODE_PATH=$modules
+case $BUILD in
+*asan | *tsan)
+	echo "the page is the same as in the release build, where it is tested"
+	exit 77
+	;;
+esac
+
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+python3 - "$work/trace.json" <<'EOT' || exit 77
+import json, sys
+hostile = ['<script>window.pwned = 1</script>', '</script><img src=x onerror="window.pwned = 1">', '"\' onload=\'x', '\u202e \u0000', '<' * 100000]
+events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'main', 'pid': 1, 'tid': 1, 'ts': 0, 'dur': 10000}]
+events += [{'ph': 'X', 'cat': name[:100], 'name': name, 'pid': 1, 'tid': 1, 'ts': 1000 * (i + 1), 'dur': 500} for i, name in enumerate(hostile)]
+events += [{'ph': 'X', 'cat': 'cpu_op', 'name': f'op{i % 7}', 'pid': 1, 'tid': 2, 'ts': 10 * i, 'dur': 8} for i in range(1000)]
+events.append({'ph': 'M', 'name': 'process_name', 'pid': 1, 'args': {'name': hostile[0]}})
+json.dump({'traceEvents': events}, open(sys.argv[1], 'w'))
+EOT
+"$SONDE" flame -o "$work/flame.html" "$work/trace.json" 2> "$work/err" || {
+	grep -q 'without its page' "$work/err" && skip "the page was not built"
+	cat "$work/err"
+	exit 1
+}
+"$SONDE" timeline -o "$work/timeline.html" "$work/trace.json" || exit 1
+timeout 120 node "$SOURCE/tests/browser/mail.js" "$work"

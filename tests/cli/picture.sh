@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# sonde flame and sonde timeline: what they write, for whom, and what they say when something is wrong.
+. "$SOURCE/tests/cli/lib.sh"
+export PYTHONIOENCODING=utf-8
+
+# main 0..100 us holds a 10..40 and b 50..90, b holds a 60..70; a kernel launched by b; a Python function around c
+cat > trace.json <<'EOT'
+{"traceEvents": [
+{"ph": "X", "cat": "cpu_op", "name": "main", "pid": 1, "tid": 2, "ts": 0, "dur": 100},
+{"ph": "X", "cat": "cpu_op", "name": "a;x", "pid": 1, "tid": 2, "ts": 10, "dur": 30},
+{"ph": "X", "cat": "cpu_op", "name": "b<&", "pid": 1, "tid": 2, "ts": 50, "dur": 40},
+{"ph": "X", "cat": "cpu_op", "name": "a;x", "pid": 1, "tid": 2, "ts": 60, "dur": 10},
+{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 2, "ts": 75, "dur": 5, "args": {"correlation": 7}},
+{"ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": 100, "dur": 50, "args": {"correlation": 7, "stream": 7, "device": 0}},
+{"ph": "X", "cat": "python_function", "name": "f.py(1): f", "pid": 1, "tid": 2, "ts": 200, "dur": 20},
+{"ph": "X", "cat": "cpu_op", "name": "c", "pid": 1, "tid": 2, "ts": 205, "dur": 10}
+]}
+EOT
+
+run flame --format folded trace.json
+want_code 0
+want_out "main 30000
+main;a:x 30000
+main;b<& 25000
+main;b<&;a:x 10000
+main;b<&;cudaLaunchKernel 5000
+f.py(1): f 10000
+f.py(1): f;c 10000"
+
+run flame --format folded --no-python --max-depth 2 trace.json
+want_out "main 30000
+main;a:x 30000
+main;b<& 40000
+c 10000"
+
+run flame --format folded --group-small 20us trace.json
+want_in "$out" "main;b<&;(small) 15000"
+run flame --format folded --min-duration 20us trace.json
+want "what is short is there: $out" [ "${out#*cudaLaunch}" = "$out" ]
+
+run flame --by device --format folded trace.json
+want_in "$out" "main;b<&;cudaLaunchKernel;gemm 50000"
+
+run flame --by self --format json trace.json
+want_code 0
+want "JSON" python3 - "$work/.out" <<'EOT'
+import json, sys
+flame = json.load(open(sys.argv[1]))
+assert flame['schema'] == 'sonde.flame/1'
+flame = flame['flame']
+own = {flame['names'][n]: value for n, value in zip(flame['name'], flame['value'])}
+assert own['a;x'] == 40000 and own['b<&'] == 25000 and set(flame['parent']) == {-1}, own
+EOT
+
+run flame -o flame.svg trace.json
+want_code 0
+want "SVG" python3 - flame.svg <<'EOT'
+import sys, xml.etree.ElementTree as tree
+svg = tree.parse(sys.argv[1]).getroot()
+ns = '{http://www.w3.org/2000/svg}'
+titles = [title.text for title in svg.iter(ns + 'title')]
+assert len(titles) == 7 and any(text.startswith('b<&\n40.0 us') for text in titles), titles
+widths = {g.find(ns + 'title').text.split('\n')[0]: float(g.find(ns + 'rect').get('width')) for g in svg.iter(ns + 'g')}
+assert abs(widths['main'] / (1200 - 20) - 100 / 120) < 0.01, widths
+assert not list(svg.iter(ns + 'script'))
+EOT
+
+# ---- Pages: what they hold; tests/browser/mail.js looks at them
+page() { # page <file>: the data in it
+	python3 - "$1" <<'EOT'
+import json, re, sys
+html = open(sys.argv[1]).read()
+found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, re.S)
+assert len(found) == 1 and '<' not in found[0]
+data = json.loads(found[0])
+print(json.dumps({'note': data['note'], 'lanes': [lane['n'] for lane in data.get('slices', {}).get('lanes', [])],
+                  'flame': len(data.get('flame', {}).get('merged', {}).get('name', []))}))
+EOT
+}
+run timeline -o timeline.html trace.json
+if [ "$code" = 4 ] || [ "$code" = 3 ]; then
+	want_in "$err" "built without its page"
+	echo "skipped: the page was not built"
+	[ $failed = 0 ] && exit 77
+fi
+want_code 0
+found=$(page timeline.html)
+want_in "$found" '"lanes": [1, 2, 3, 2]'
+want_in "$found" "8 of 8 slices."
+run timeline --group-small 20us --no-python -o timeline.html trace.json
+found=$(page timeline.html)
+want_in "$found" "2 shorter than 20.0 us are shown as 1 boxes"
+want_in "$found" "1 are Python's"
+run timeline --min-duration 20us --max-depth 2 -o timeline.html trace.json
+found=$(page timeline.html)
+want_in "$found" "5 of 8 slices"
+run flame -o flame.html trace.json
+want_in "$(page flame.html)" '"flame": 7'
+
+# A budget holds, and what it costs is said
+python3 - <<'EOT' > many.json
+import json
+print(json.dumps([{'ph': 'X', 'name': f'n{i % 50}', 'pid': 1, 'tid': 1, 'ts': i * 10, 'dur': 1 + i % 97 / 10} for i in range(100000)]))
+EOT
+run timeline --max-size 128K -o many.html many.json
+want_code 0
+size=$(($(stat -c %s many.html) - $(stat -c %s timeline.html)))
+want "the data takes $size bytes" [ $size -lt 160000 ]
+want_in "$(page many.html)" "100,000 of 100,000 slices. "
+want_in "$(page many.html)" "are shown as"
+
+# ---- Wrong ones
+run flame --by speed trace.json
+want_code 2
+run flame --min-duration soon trace.json
+want_code 2
+want_in "$err" "needs a time such as 20us, not 'soon'"
+run timeline missing.json
+want_code 3
+run flame -o /dev/full --format svg trace.json
+want_code 4
+run flame
+want_code 2
+: > empty.json
+run flame empty.json
+want_code 3
+finish

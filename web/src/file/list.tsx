@@ -1,0 +1,12 @@
+// The views that the file has data for, in place of views/list.
+import { Flame } from '../views/flame';
+import { Timeline } from '../views/timeline';
+import type { View } from '../views/list';
+
+const held = (document.documentElement.dataset['views'] ?? '').split(' ');
+const LIST: View[] = [
+	{ id: 'timeline', title: 'Timeline', about: 'Every event, on a line of time', component: Timeline, isWide: true },
+	{ id: 'flame', title: 'Flame', about: 'Where the time goes, stack by stack', component: Flame },
+];
+
+export const VIEWS: View[] = LIST.filter(view => held.includes(view.id));
