@@ -12,14 +12,14 @@ const file = path.join(directory, 'live.sonde');
 
 const waitFor = async (what, test, ms = 20000) => {
 	for (const end = Date.now() + ms; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 50)))
-		if (await test())
-			return;
+		if (await test()) return;
 	throw new Error(`waited in vain for ${what}`);
 };
-const state = page => page.evaluate(() => {
-	const { store } = window.sondeScene;
-	return { ...store.view.value, end: store.end.value, steps: store.steps.value.length };
-});
+const state = page =>
+	page.evaluate(() => {
+		const { store } = window.sondeScene;
+		return { ...store.view.value, end: store.end.value, steps: store.steps.value.length };
+	});
 
 (async () => {
 	const child = spawn(sonde, ['record', '-o', file, '--', program, '2000', '10000'], { stdio: 'ignore' });
@@ -33,7 +33,10 @@ const state = page => page.evaluate(() => {
 		await go(page, server, 's=1&v=timeline');
 		await page.waitForSelector('.live');
 		const first = await state(page);
-		await waitFor('more of the run', async () => (await state(page)).end > first.end && (await state(page)).steps > first.steps);
+		await waitFor(
+			'more of the run',
+			async () => (await state(page)).end > first.end && (await state(page)).steps > first.steps,
+		);
 		const second = await state(page);
 		assert.ok(second.from === 0 && second.to === second.end, 'what showed everything still does');
 

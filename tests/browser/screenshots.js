@@ -32,8 +32,7 @@ const DO = {
 		await page.waitForSelector('.details');
 		await page.evaluate(() => document.activeElement.blur());
 		await page.keyboard.press('f');
-		for (let i = 0; i < 5; i++)
-			await page.keyboard.press('s');
+		for (let i = 0; i < 5; i++) await page.keyboard.press('s');
 		await settled(page);
 		await page.waitForTimeout(500);
 	},
@@ -44,12 +43,18 @@ const DO = {
 };
 
 (async () => {
-	const server = await serve(sonde, FILES.map(name => path.join(traces, name)));
+	const server = await serve(
+		sonde,
+		FILES.map(name => path.join(traces, name)),
+	);
 	const browser = await launch();
 
 	try {
 		for (const colorScheme of ['light', 'dark']) {
-			const { page } = await open(browser, server, { colorScheme, viewport: { width: Number(width), height: Number(height) } });
+			const { page } = await open(browser, server, {
+				colorScheme,
+				viewport: { width: Number(width), height: Number(height) },
+			});
 			for (const [name, hash] of Object.entries(SHOTS)) {
 				await page.goto(`${server.base}/#${hash}`);
 				await page.reload();

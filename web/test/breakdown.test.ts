@@ -5,25 +5,69 @@ import { chartOf } from '../src/data/chart';
 import { tableOf } from '../src/data/result';
 
 test('the parts of the device time add up to its span', () => {
-	const table = tableOf('temporal', [{ rank: 0, span_ns: 100, idle_ns: 10, compute_ns: 60, non_compute_ns: 30, exposed_communication_ns: 20 }, { rank: 1, span_ns: 200, idle_ns: 100, compute_ns: 100, non_compute_ns: 0, exposed_communication_ns: 0 }]);
+	const table = tableOf('temporal', [
+		{
+			rank: 0,
+			span_ns: 100,
+			idle_ns: 10,
+			compute_ns: 60,
+			non_compute_ns: 30,
+			exposed_communication_ns: 20,
+		},
+		{
+			rank: 1,
+			span_ns: 200,
+			idle_ns: 100,
+			compute_ns: 100,
+			non_compute_ns: 0,
+			exposed_communication_ns: 0,
+		},
+	]);
 	const list = breakdownOf(table);
-	assert.deepEqual(list[0]!.parts.map(part => part.ns), [60, 20, 10, 10]);
+	assert.deepEqual(
+		list[0]!.parts.map(part => part.ns),
+		[60, 20, 10, 10],
+	);
 	for (const one of [...list, total(list)!])
-		assert.equal(one.parts.reduce((sum, part) => sum + part.ns, 0), one.span);
+		assert.equal(
+			one.parts.reduce((sum, part) => sum + part.ns, 0),
+			one.span,
+		);
 	assert.equal(total([]), null);
 });
 
 test('each moment of a step has one role', () => {
-	const table = tableOf('roles', [{ rank: 0, role: 'kernel', total_ns: 60 }, { rank: 0, role: 'memcpy', total_ns: 5 }, { rank: 0, role: 'memset', total_ns: 5 }, { rank: 0, role: 'other', total_ns: 30 }, { rank: 1, role: 'kernel', total_ns: 0 }]);
+	const table = tableOf('roles', [
+		{ rank: 0, role: 'kernel', total_ns: 60 },
+		{ rank: 0, role: 'memcpy', total_ns: 5 },
+		{ rank: 0, role: 'memset', total_ns: 5 },
+		{ rank: 0, role: 'other', total_ns: 30 },
+		{ rank: 1, role: 'kernel', total_ns: 0 },
+	]);
 	const [one, ...rest] = rolesOf(table);
 	assert.equal(rest.length, 0);
 	assert.equal(one!.span, 100);
-	assert.deepEqual(one!.parts.filter(part => part.ns).map(part => [part.name, part.ns]), [['kernels', 60], ['copies', 10], ['nothing', 30]]);
+	assert.deepEqual(
+		one!.parts.filter(part => part.ns).map(part => [part.name, part.ns]),
+		[
+			['kernels', 60],
+			['copies', 10],
+			['nothing', 30],
+		],
+	);
 });
 
 test('a step takes as long as its slowest rank', () => {
-	const table = tableOf('steps', [{ rank: 0, step: 2, dur_ns: 5 }, { rank: 1, step: 2, dur_ns: 9 }, { rank: 0, step: 1, dur_ns: 7 }, { rank: 0, step: 3, dur_ns: null }]);
-	assert.deepEqual(stepTimes(table), [{ step: 1, ns: 7, nRanks: 1 }, { step: 2, ns: 9, nRanks: 2 }]);
+	const table = tableOf('steps', [
+		{ rank: 0, step: 2, dur_ns: 5 },
+		{ rank: 1, step: 2, dur_ns: 9 },
+		{ rank: 0, step: 1, dur_ns: 7 },
+		{ rank: 0, step: 3, dur_ns: null },
+	]);
+	assert.deepEqual(stepTimes(table), [
+		{ step: 1, ns: 7, nRanks: 1 },
+		{ step: 2, ns: 9, nRanks: 2 },
+	]);
 });
 
 test('median', () => {
@@ -33,9 +77,19 @@ test('median', () => {
 });
 
 test('a chart has one line for each value of its series, aligned', () => {
-	const rows = [{ t: 0, rank: 0, v: 1 }, { t: 1, rank: 1, v: 2 }, { t: 2, rank: 0, v: 3 }];
+	const rows = [
+		{ t: 0, rank: 0, v: 1 },
+		{ t: 1, rank: 1, v: 2 },
+		{ t: 2, rank: 0, v: 3 },
+	];
 	const lines = chartOf({ ...tableOf('x', rows), chart: { kind: 'line', x: 't', y: 'v', series: 'rank' } })!;
-	assert.deepEqual(lines.series.map(one => [one.name, one.values]), [['rank 0', [1, null, 3]], ['rank 1', [null, 2, null]]]);
+	assert.deepEqual(
+		lines.series.map(one => [one.name, one.values]),
+		[
+			['rank 0', [1, null, 3]],
+			['rank 1', [null, 2, null]],
+		],
+	);
 	const steps = chartOf({ ...tableOf('x', rows), chart: { kind: 'steps', x: 't', y: 'v', series: 'rank' } })!;
 	assert.deepEqual(steps.series[1]!.values, [null, 2, 2]);
 	assert.equal(chartOf({ ...tableOf('x', rows), chart: { kind: 'line', x: 'nothing', y: 'v' } }), null);

@@ -6,10 +6,23 @@ import { around } from '../src/file/flame';
 import { localSource, type FileData } from '../src/file/source';
 import { decode } from '../src/timeline/range';
 
-const varint = (value: number): number[] => value < 128 ? [value] : [value % 128 + 128, ...varint(Math.floor(value / 128))];
+const varint = (value: number): number[] =>
+	value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
 // Lane 0: a 0..1000, then 5 short ones as one, 2000..2300, b 5e9..5e9+10. Lane 1, inside a: b 100..300.
-const bytes = Uint8Array.from([[0, 1000, 0], [2000, 300, 3, 5, 100], [5e9 - 2000, 10, 2], [100, 200, 2]].flat().flatMap(varint));
-const heads = [{ lane: 0, track: 0, depth: 0, group: 0, n: 3, first_slice: 0 }, { lane: 1, track: 0, depth: 1, group: 0, n: 1, first_slice: 70 }];
+const bytes = Uint8Array.from(
+	[
+		[0, 1000, 0],
+		[2000, 300, 3, 5, 100],
+		[5e9 - 2000, 10, 2],
+		[100, 200, 2],
+	]
+		.flat()
+		.flatMap(varint),
+);
+const heads = [
+	{ lane: 0, track: 0, depth: 0, group: 0, n: 3, first_slice: 0 },
+	{ lane: 1, track: 0, depth: 1, group: 0, n: 1, first_slice: 70 },
+];
 const lanes = readLanes(bytes, heads);
 
 test('numbers come back, also beyond 32 bits', () => {
@@ -22,31 +35,66 @@ test('numbers come back, also beyond 32 bits', () => {
 });
 
 test('rectangles are what the server would send', () => {
-	const chunk = decode(range(lanes, 0, 4000, 40, 0), 0, 4000, 40, [0, 1]), { at, n } = chunk.lanes.get(0)!;
+	const chunk = decode(range(lanes, 0, 4000, 40, 0), 0, 4000, 40, [0, 1]),
+		{ at, n } = chunk.lanes.get(0)!;
 	assert.equal(n, 2);
-	assert.deepEqual([...chunk.words.subarray(at * 4, at * 4 + 8)], [10 << 16, 0, (255 << 24 | 1) >>> 0, 0, 20 | 3 << 16, 1, (85 << 24 | 5) >>> 0, 1]);
+	assert.deepEqual(
+		[...chunk.words.subarray(at * 4, at * 4 + 8)],
+		[10 << 16, 0, ((255 << 24) | 1) >>> 0, 0, 20 | (3 << 16), 1, ((85 << 24) | 5) >>> 0, 1],
+	);
 	assert.equal(decode(range(lanes, 0, 1e10, 100, 0), 0, 1e10, 100, [0]).lanes.get(0)!.n, 2); // two share a pixel
 	assert.equal(decode(range(lanes, 0, 4000, 40, 500), 0, 4000, 40, [0]).lanes.get(0)!.n, 1);
 });
 
-const merged: Answer = { unit: 'ns', total: 100, names: ['main', 'a', 'b'], classes: ['compute', 'compute', 'kernel'], name: [0, 1, 2, 2, 2], parent: [-1, 0, 0, 1, 3],
-	value: [100, 30, 60, 10, 4], self: [10, 20, 60, 6, 4], count: [1, 3, 2, 1, 1] };
+const merged: Answer = {
+	unit: 'ns',
+	total: 100,
+	names: ['main', 'a', 'b'],
+	classes: ['compute', 'compute', 'kernel'],
+	name: [0, 1, 2, 2, 2],
+	parent: [-1, 0, 0, 1, 3],
+	value: [100, 30, 60, 10, 4],
+	self: [10, 20, 60, 6, 4],
+	count: [1, 3, 2, 1, 1],
+};
 
 test('callers and callees of a name; what is inside of itself counts once', () => {
 	const callers = around(merged, 'b', true);
 	assert.equal(callers.total, 70);
-	assert.deepEqual(callers.name.map((name, i) => [merged.names[name], callers.parent[i], callers.value[i]]), [['b', -1, 70], ['main', 0, 60], ['a', 0, 10], ['main', 2, 10]]);
+	assert.deepEqual(
+		callers.name.map((name, i) => [merged.names[name], callers.parent[i], callers.value[i]]),
+		[
+			['b', -1, 70],
+			['main', 0, 60],
+			['a', 0, 10],
+			['main', 2, 10],
+		],
+	);
 	const callees = around(merged, 'a', false);
-	assert.deepEqual(callees.name.map((name, i) => [merged.names[name], callees.parent[i], callees.value[i]]), [['a', -1, 30], ['b', 0, 10], ['b', 1, 4]]);
+	assert.deepEqual(
+		callees.name.map((name, i) => [merged.names[name], callees.parent[i], callees.value[i]]),
+		[
+			['a', -1, 30],
+			['b', 0, 10],
+			['b', 1, 4],
+		],
+	);
 });
 
 const site = (name: string) => ({ name, category: 'c', class: 'kernel' });
-const data: FileData = { note: '', answers: { '/sessions/1/sites': { total: 2, sites: [site('a'), site('b')] } }, slices: { lanes: heads, bytes: btoa(String.fromCharCode(...bytes)) } };
+const data: FileData = {
+	note: '',
+	answers: { '/sessions/1/sites': { total: 2, sites: [site('a'), site('b')] } },
+	slices: { lanes: heads, bytes: btoa(String.fromCharCode(...bytes)) },
+};
 const ask = async (path: string): Promise<any> => (await localSource(data)(`/sessions/1${path}`, {})).json();
 
 test('a file answers as the server does', async () => {
 	const slice = await ask('/slices/70');
-	assert.deepEqual([slice.name, slice.start_ns, slice.dur_ns, slice.parents.map((one: { id: number }) => one.id)], ['b', 100, 200, [0]]);
+	assert.deepEqual(
+		[slice.name, slice.start_ns, slice.dur_ns, slice.parents.map((one: { id: number }) => one.id)],
+		['b', 100, 200, [0]],
+	);
 	assert.equal((await ask('/slices/0')).n_children, 1);
 	assert.equal((await ask('/slices/1')).name, 'b and 4 more short ones');
 	assert.equal((await ask('/slices/70/next?dir=next&by=name')).slice.id, 1);
@@ -54,7 +102,16 @@ test('a file answers as the server does', async () => {
 	assert.equal((await ask('/slices/0/next?dir=child')).slice.id, 70);
 	const found = await ask('/search?q=B&from=0');
 	assert.deepEqual([found.n_slices, found.slice.id], [2, 70]);
-	assert.deepEqual((await ask('/aggregate?from=0&to=500')).names.map((one: { name: string; total_ns: number }) => [one.name, one.total_ns]), [['a', 500], ['b', 200]]);
+	assert.deepEqual(
+		(await ask('/aggregate?from=0&to=500')).names.map((one: { name: string; total_ns: number }) => [
+			one.name,
+			one.total_ns,
+		]),
+		[
+			['a', 500],
+			['b', 200],
+		],
+	);
 	assert.equal((await localSource(data)('/sessions/1/notes', { method: 'POST' })).status, 403);
 	assert.equal((await localSource(data)('/sessions/1/sql', {})).status, 404);
 });

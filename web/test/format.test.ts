@@ -3,10 +3,24 @@ import test from 'node:test';
 import * as format from '../src/data/format';
 
 test('numbers read as the command prints them', () => {
-	for (const [ns, text] of [[0, '0 s'], [1, '1 ns'], [999, '999 ns'], [1500, '1.50 us'], [999_600_000, '1.00 s'], [1_940_000_000, '1.94 s'],
-		[62_100_000, '62.1 ms'], [-1500, '-1.50 us'], [12_345_000_000_000, '12,345 s']] as const)
+	for (const [ns, text] of [
+		[0, '0 s'],
+		[1, '1 ns'],
+		[999, '999 ns'],
+		[1500, '1.50 us'],
+		[999_600_000, '1.00 s'],
+		[1_940_000_000, '1.94 s'],
+		[62_100_000, '62.1 ms'],
+		[-1500, '-1.50 us'],
+		[12_345_000_000_000, '12,345 s'],
+	] as const)
 		assert.equal(format.ns(ns), text);
-	for (const [bytes, text] of [[0, '0 B'], [327155712, '312 MiB'], [1023, '1,023 B'], [1048570, '1.00 MiB']] as const)
+	for (const [bytes, text] of [
+		[0, '0 B'],
+		[327155712, '312 MiB'],
+		[1023, '1,023 B'],
+		[1048570, '1.00 MiB'],
+	] as const)
 		assert.equal(format.bytes(bytes), text);
 	assert.equal(format.count(31744), '31,744');
 	assert.equal(format.percent(61.84), '61.8');
@@ -38,8 +52,15 @@ test('long names are cut in the middle', () => {
 
 test('names for boxes', async () => {
 	const { shortName } = await import('../src/data/colors');
-	for (const [name, text] of [['torch/nn/modules/module.py(1743): _call_impl', 'module.py(1743): _call_impl'], ['aten::mm', 'aten::mm'],
-		['void at::native::vectorized_elementwise_kernel<4, at::native::Add<float> >(int)', 'at::native::vectorized_elementwise_kernel'],
-		['<built-in method x>', '<built-in method x>'], ['operator (custom)', 'operator (custom)']] as const)
+	for (const [name, text] of [
+		['torch/nn/modules/module.py(1743): _call_impl', 'module.py(1743): _call_impl'],
+		['aten::mm', 'aten::mm'],
+		[
+			'void at::native::vectorized_elementwise_kernel<4, at::native::Add<float> >(int)',
+			'at::native::vectorized_elementwise_kernel',
+		],
+		['<built-in method x>', '<built-in method x>'],
+		['operator (custom)', 'operator (custom)'],
+	] as const)
 		assert.equal(shortName(name), text);
 });

@@ -5,11 +5,20 @@ import { resultOf, tableOf, typeOf } from '../src/data/result';
 import { barColumn, cellText, csv, nextSort, order, unitOf } from '../src/data/table';
 
 const table = tableOf('names', [
-	{ name: 'b', calls: 10, total_ns: 5, depth: 0 }, { name: '=cmd', calls: null, total_ns: 7, depth: 1 }, { name: 'a "q", x', calls: 2, total_ns: 2e9, depth: 1 },
+	{ name: 'b', calls: 10, total_ns: 5, depth: 0 },
+	{ name: '=cmd', calls: null, total_ns: 7, depth: 1 },
+	{ name: 'a "q", x', calls: 2, total_ns: 2e9, depth: 1 },
 ]);
 
 test('columns are told by their keys', () => {
-	assert.deepEqual(table.columns.map(column => [column.header, column.type]), [['name', 'string'], ['calls', 'count'], ['total', 'ns']]);
+	assert.deepEqual(
+		table.columns.map(column => [column.header, column.type]),
+		[
+			['name', 'string'],
+			['calls', 'count'],
+			['total', 'ns'],
+		],
+	);
 	assert.deepEqual(table.depths, [0, 1, 1]);
 	assert.equal(typeOf('rank', [0, 1]), 'integer');
 	assert.equal(typeOf('x', [null, 0.5]), 'number');
@@ -33,7 +42,10 @@ test('the filter looks at what is shown', () => {
 });
 
 test('CSV is exact and inert', () => {
-	assert.equal(csv(table, [0, 1, 2]), 'name,calls,total_ns\r\nb,10,5\r\n"\'=cmd",,7\r\n"a ""q"", x",2,2000000000\r\n');
+	assert.equal(
+		csv(table, [0, 1, 2]),
+		'name,calls,total_ns\r\nb,10,5\r\n"\'=cmd",,7\r\n"a ""q"", x",2,2000000000\r\n',
+	);
 });
 
 test('unknown is a dash', () => {
@@ -42,8 +54,18 @@ test('unknown is a dash', () => {
 });
 
 test('a result falls into values, findings, tables and notes', () => {
-	const result = resultOf({ schema: 'sonde.x/1', duration_ns: 5, findings: [], steps: [{ step: 1, dur_ns: 3 }], ranks: [0, 1],
-		notes: [{ label: 'lost', text: '3 events' }], view: { headline: 'All is well.', tables: [{ key: 'steps', title: 'Steps', chart: { kind: 'bars', x: 'step', y: 'dur_ns' } }] } });
+	const result = resultOf({
+		schema: 'sonde.x/1',
+		duration_ns: 5,
+		findings: [],
+		steps: [{ step: 1, dur_ns: 3 }],
+		ranks: [0, 1],
+		notes: [{ label: 'lost', text: '3 events' }],
+		view: {
+			headline: 'All is well.',
+			tables: [{ key: 'steps', title: 'Steps', chart: { kind: 'bars', x: 'step', y: 'dur_ns' } }],
+		},
+	});
 	assert.equal(result.headline, 'All is well.');
 	assert.deepEqual(result.values, [['duration_ns', 5]]);
 	assert.deepEqual(result.findings, []);

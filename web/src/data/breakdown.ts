@@ -2,55 +2,110 @@
 import { groupBy } from './group';
 import type { Cell, Result, Table } from './result';
 
-export interface Part { name: string; hue: number; ns: number } // hue 8: nothing, hardly a colour
-export interface Breakdown { rank: number | null; span: number; parts: Part[] }
+export interface Part {
+	name: string;
+	hue: number;
+	ns: number;
+} // hue 8: nothing, hardly a colour
+export interface Breakdown {
+	rank: number | null;
+	span: number;
+	parts: Part[];
+}
 
 export function column(table: Table, key: string): number {
 	return table.columns.findIndex(one => one.key === key);
 }
-export const find = (result: Result | null, key: string): Table | null => result?.tables.find(table => table.key === key) ?? null;
-const numberOf = (cell: Cell | undefined): number => typeof cell === 'number' ? cell : 0;
+export const find = (result: Result | null, key: string): Table | null =>
+	result?.tables.find(table => table.key === key) ?? null;
+const numberOf = (cell: Cell | undefined): number => (typeof cell === 'number' ? cell : 0);
 
 export function breakdownOf(table: Table): Breakdown[] {
 	const at = (key: string): number => column(table, key);
-	return table.rows.map(row => {
-		const get = (key: string): number => numberOf(row[at(key)]);
-		const span = get('span_ns'), compute = get('compute_ns'), exposed = get('exposed_communication_ns'), idle = get('idle_ns');
-		const rest = Math.max(0, get('non_compute_ns') - exposed);
-		const parts = [{ name: 'compute', hue: 2, ns: compute }, { name: 'communication not hidden', hue: 1, ns: exposed }, { name: 'copies', hue: 4, ns: rest }, { name: 'idle', hue: 8, ns: idle }];
-		return { rank: at('rank') >= 0 && typeof row[at('rank')] === 'number' ? row[at('rank')] as number : null, span, parts };
-	}).filter(one => one.span > 0);
+	return table.rows
+		.map(row => {
+			const get = (key: string): number => numberOf(row[at(key)]);
+			const span = get('span_ns'),
+				compute = get('compute_ns'),
+				exposed = get('exposed_communication_ns'),
+				idle = get('idle_ns');
+			const rest = Math.max(0, get('non_compute_ns') - exposed);
+			const parts = [
+				{ name: 'compute', hue: 2, ns: compute },
+				{ name: 'communication not hidden', hue: 1, ns: exposed },
+				{ name: 'copies', hue: 4, ns: rest },
+				{ name: 'idle', hue: 8, ns: idle },
+			];
+			return {
+				rank:
+					at('rank') >= 0 && typeof row[at('rank')] === 'number'
+						? (row[at('rank')] as number)
+						: null,
+				span,
+				parts,
+			};
+		})
+		.filter(one => one.span > 0);
 }
 
-const ROLES: [string, number, string[]][] = [['kernels', 2, ['kernel']], ['communication not hidden', 1, ['communication']], ['copies', 4, ['memcpy', 'memset']], ['data loading', 3, ['loader']],
-	['launching', 5, ['runtime']], ['host operators', 0, ['host ops']], ['nothing', 8, ['other']]];
+const ROLES: [string, number, string[]][] = [
+	['kernels', 2, ['kernel']],
+	['communication not hidden', 1, ['communication']],
+	['copies', 4, ['memcpy', 'memset']],
+	['data loading', 3, ['loader']],
+	['launching', 5, ['runtime']],
+	['host operators', 0, ['host ops']],
+	['nothing', 8, ['other']],
+];
 
 // Where a step goes, from the analysis "roles": each moment belongs to one of them.
 export function rolesOf(table: Table): Breakdown[] {
-	const rank = column(table, 'rank'), role = column(table, 'role'), ns = column(table, 'total_ns');
-	return [...groupBy(table.rows, row => row[rank] ?? null)].map(([of, rows]) => {
-		const parts = ROLES.map(([name, hue, roles]) => ({ name, hue, ns: rows.filter(row => roles.includes(String(row[role]))).reduce((sum, row) => sum + numberOf(row[ns]), 0) }));
-		return { rank: typeof of === 'number' ? of : null, span: parts.reduce((sum, part) => sum + part.ns, 0), parts };
-	}).filter(one => one.span > 0);
+	const rank = column(table, 'rank'),
+		role = column(table, 'role'),
+		ns = column(table, 'total_ns');
+	return [...groupBy(table.rows, row => row[rank] ?? null)]
+		.map(([of, rows]) => {
+			const parts = ROLES.map(([name, hue, roles]) => ({
+				name,
+				hue,
+				ns: rows
+					.filter(row => roles.includes(String(row[role])))
+					.reduce((sum, row) => sum + numberOf(row[ns]), 0),
+			}));
+			return {
+				rank: typeof of === 'number' ? of : null,
+				span: parts.reduce((sum, part) => sum + part.ns, 0),
+				parts,
+			};
+		})
+		.filter(one => one.span > 0);
 }
 
 // All ranks together.
 export function total(list: Breakdown[]): Breakdown | null {
-	if (!list.length)
-		return null;
-	const parts = list[0]!.parts.map((part, i) => ({ ...part, ns: list.reduce((sum, one) => sum + one.parts[i]!.ns, 0) }));
+	if (!list.length) return null;
+	const parts = list[0]!.parts.map((part, i) => ({
+		...part,
+		ns: list.reduce((sum, one) => sum + one.parts[i]!.ns, 0),
+	}));
 	return { rank: null, span: list.reduce((sum, one) => sum + one.span, 0), parts };
 }
 
-export interface StepTime { step: number; ns: number; nRanks: number }
+export interface StepTime {
+	step: number;
+	ns: number;
+	nRanks: number;
+}
 
 // One time for each step: the longest of its ranks, because the others wait for it.
 export function stepTimes(table: Table): StepTime[] {
-	const step = column(table, 'step'), dur = column(table, 'dur_ns'), times = new Map<number, StepTime>();
+	const step = column(table, 'step'),
+		dur = column(table, 'dur_ns'),
+		times = new Map<number, StepTime>();
 	for (const row of table.rows) {
-		const number = row[step], ns = row[dur];
-		if (typeof number !== 'number' || typeof ns !== 'number')
-			continue;
+		const number = row[step],
+			ns = row[dur];
+		if (typeof number !== 'number' || typeof ns !== 'number') continue;
 		const known = times.get(number);
 		times.set(number, { step: number, ns: Math.max(ns, known?.ns ?? 0), nRanks: (known?.nRanks ?? 0) + 1 });
 	}
@@ -58,8 +113,8 @@ export function stepTimes(table: Table): StepTime[] {
 }
 
 export function median(values: number[]): number | null {
-	if (!values.length)
-		return null;
-	const sorted = [...values].sort((a, b) => a - b), mid = sorted.length >> 1;
+	if (!values.length) return null;
+	const sorted = [...values].sort((a, b) => a - b),
+		mid = sorted.length >> 1;
 	return sorted.length % 2 ? sorted[mid]! : (sorted[mid - 1]! + sorted[mid]!) / 2;
 }

@@ -1,11 +1,10 @@
 export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
 	const groups = new Map<K, T[]>();
 	for (const item of items) {
-		const key = keyOf(item), group = groups.get(key);
-		if (group)
-			group.push(item);
-		else
-			groups.set(key, [item]);
+		const key = keyOf(item),
+			group = groups.get(key);
+		if (group) group.push(item);
+		else groups.set(key, [item]);
 	}
 	return groups;
 }

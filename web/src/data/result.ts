@@ -4,8 +4,19 @@
 export type CellType = 'string' | 'count' | 'integer' | 'ns' | 'bytes' | 'percent' | 'number' | 'bool';
 export type Cell = string | number | boolean | null;
 
-export interface Column { key: string; header: string; type: CellType; bar?: boolean; hidden?: boolean }
-export interface Chart { kind: 'line' | 'steps' | 'bars'; x: string; y: string; series?: string | null }
+export interface Column {
+	key: string;
+	header: string;
+	type: CellType;
+	bar?: boolean;
+	hidden?: boolean;
+}
+export interface Chart {
+	kind: 'line' | 'steps' | 'bars';
+	x: string;
+	y: string;
+	series?: string | null;
+}
 export interface Table {
 	key: string;
 	title: string | null;
@@ -31,7 +42,10 @@ export interface Finding {
 	last_step: number | null;
 	rank: number | null;
 }
-export interface Note { label: string; text: string }
+export interface Note {
+	label: string;
+	text: string;
+}
 export interface Result {
 	headline: string | null; // or what the analysis is about
 	values: [string, Cell][];
@@ -40,23 +54,36 @@ export interface Result {
 	notes: Note[];
 }
 type Json = Record<string, unknown>;
-interface ViewTable { key: string; title?: string | null; columns?: Column[]; chart?: Chart | null }
-interface View { headline?: string | null; summary?: string | null; tables?: ViewTable[] }
+interface ViewTable {
+	key: string;
+	title?: string | null;
+	columns?: Column[];
+	chart?: Chart | null;
+}
+interface View {
+	headline?: string | null;
+	summary?: string | null;
+	tables?: ViewTable[];
+}
 
-const SUFFIXES: [string, CellType][] = [['_ns', 'ns'], ['_bytes', 'bytes'], ['bytes', 'bytes'], ['percent', 'percent'], ['share', 'percent']];
+const SUFFIXES: [string, CellType][] = [
+	['_ns', 'ns'],
+	['_bytes', 'bytes'],
+	['bytes', 'bytes'],
+	['percent', 'percent'],
+	['share', 'percent'],
+];
 
 export function typeOf(key: string, values: unknown[]): CellType {
 	const sample = values.find(value => value !== null && value !== undefined);
-	if (typeof sample === 'string')
-		return 'string';
-	if (typeof sample === 'boolean')
-		return 'bool';
+	if (typeof sample === 'string') return 'string';
+	if (typeof sample === 'boolean') return 'bool';
 	const found = SUFFIXES.find(([suffix]) => key.endsWith(suffix));
-	if (found)
-		return found[1];
-	if (/^(rank|step|pid|tid|stream|device|id|slice|line)$|_id$|_step$/.test(key))
-		return 'integer';
-	return values.every(value => value === null || value === undefined || Number.isInteger(value)) ? 'count' : 'number';
+	if (found) return found[1];
+	if (/^(rank|step|pid|tid|stream|device|id|slice|line)$|_id$|_step$/.test(key)) return 'integer';
+	return values.every(value => value === null || value === undefined || Number.isInteger(value))
+		? 'count'
+		: 'number';
 }
 
 export const headerOf = (key: string): string =>
@@ -64,26 +91,35 @@ export const headerOf = (key: string): string =>
 
 const titleOf = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ');
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function cellOf(value: unknown): Cell {
-	if (value === undefined || value === null)
-		return null;
-	return typeof value === 'object' ? JSON.stringify(value) : value as Cell;
+	if (value === undefined || value === null) return null;
+	return typeof value === 'object' ? JSON.stringify(value) : (value as Cell);
 }
 
 // Rows that are objects, or arrays with the columns beside them.
 export function tableOf(key: string, rows: unknown[], view?: ViewTable): Table {
 	const objects = rows.filter(isObject);
-	const keys = view?.columns?.map(column => column.key)
-		?? [...new Set(objects.slice(0, 100).flatMap(row => Object.keys(row)))].filter(name => name !== 'depth');
-	const columns = view?.columns ?? keys.map(name => {
-		const type = typeOf(name, objects.slice(0, 100).map(row => row[name]));
-		return { key: name, header: headerOf(name), type, bar: type === 'percent' };
-	});
+	const keys =
+		view?.columns?.map(column => column.key) ??
+		[...new Set(objects.slice(0, 100).flatMap(row => Object.keys(row)))].filter(name => name !== 'depth');
+	const columns =
+		view?.columns ??
+		keys.map(name => {
+			const type = typeOf(
+				name,
+				objects.slice(0, 100).map(row => row[name]),
+			);
+			return { key: name, header: headerOf(name), type, bar: type === 'percent' };
+		});
 	const isTree = objects.some(row => Number(row['depth']) > 0);
 	return {
-		key, columns, title: view?.title ?? titleOf(key), chart: view?.chart ?? null,
+		key,
+		columns,
+		title: view?.title ?? titleOf(key),
+		chart: view?.chart ?? null,
 		rows: objects.map(row => keys.map(name => cellOf(row[name]))),
 		depths: isTree ? objects.map(row => Number(row['depth'] ?? 0)) : null,
 	};
@@ -91,19 +127,27 @@ export function tableOf(key: string, rows: unknown[], view?: ViewTable): Table {
 
 export function resultOf(json: Json): Result {
 	const view = (isObject(json['view']) ? json['view'] : {}) as View;
-	const result: Result = { headline: view.headline ?? view.summary ?? null, values: [], tables: [], findings: null, notes: [] };
+	const result: Result = {
+		headline: view.headline ?? view.summary ?? null,
+		values: [],
+		tables: [],
+		findings: null,
+		notes: [],
+	};
 	for (const [key, value] of Object.entries(json)) {
-		if (key === 'schema' || key === 'view' || key === 'available')
-			continue;
-		if (key === 'findings' && Array.isArray(value))
-			result.findings = value as Finding[];
-		else if (key === 'notes' && Array.isArray(value))
-			result.notes = value as Note[];
+		if (key === 'schema' || key === 'view' || key === 'available') continue;
+		if (key === 'findings' && Array.isArray(value)) result.findings = value as Finding[];
+		else if (key === 'notes' && Array.isArray(value)) result.notes = value as Note[];
 		else if (Array.isArray(value)) {
 			if (value.length === 0 || value.some(isObject))
-				result.tables.push(tableOf(key, value, view.tables?.find(table => table.key === key)));
-		} else if (!isObject(value))
-			result.values.push([key, cellOf(value)]);
+				result.tables.push(
+					tableOf(
+						key,
+						value,
+						view.tables?.find(table => table.key === key),
+					),
+				);
+		} else if (!isObject(value)) result.values.push([key, cellOf(value)]);
 	}
 	return result;
 }

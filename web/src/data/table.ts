@@ -8,13 +8,16 @@ export const isNumeric = (column: Column): boolean => column.type !== 'string' &
 
 // Numbers largest first, names from A on; again: the other way; a third time: as it was.
 export function nextSort(now: Sort, column: number, numeric: boolean): Sort {
-	if (!now || now.column !== column)
-		return { column, down: numeric };
+	if (!now || now.column !== column) return { column, down: numeric };
 	return now.down === numeric ? { column, down: !numeric } : null;
 }
 
 function compare(a: Cell, b: Cell): number {
-	return typeof a === 'string' || typeof b === 'string' ? String(a) < String(b) ? -1 : 1 : Number(a) - Number(b);
+	return typeof a === 'string' || typeof b === 'string'
+		? String(a) < String(b)
+			? -1
+			: 1
+		: Number(a) - Number(b);
 }
 
 // Numbers of rows in the order to show. What is unknown comes last either way.
@@ -22,71 +25,75 @@ export function order(table: Table, sort: Sort, filter: string): number[] {
 	const wanted = filter.trim().toLowerCase();
 	let rows = table.rows.map((_, i) => i);
 	if (wanted)
-		rows = rows.filter(i => table.rows[i]!.some((cell, c) => cellText(table.columns[c]!, cell).toLowerCase().includes(wanted)
-			|| (typeof cell === 'string' && cell.toLowerCase().includes(wanted))));
-	if (!sort)
-		return rows;
+		rows = rows.filter(i =>
+			table.rows[i]!.some(
+				(cell, c) =>
+					cellText(table.columns[c]!, cell).toLowerCase().includes(wanted) ||
+					(typeof cell === 'string' && cell.toLowerCase().includes(wanted)),
+			),
+		);
+	if (!sort) return rows;
 	const sign = sort.down ? -1 : 1;
 	return rows.sort((i, j) => {
-		const a = table.rows[i]![sort.column] ?? null, b = table.rows[j]![sort.column] ?? null;
-		if (a === null || b === null)
-			return a === b ? i - j : a === null ? 1 : -1;
+		const a = table.rows[i]![sort.column] ?? null,
+			b = table.rows[j]![sort.column] ?? null;
+		if (a === null || b === null) return a === b ? i - j : a === null ? 1 : -1;
 		return a === b ? i - j : sign * compare(a, b);
 	});
 }
 
 export function cellText(column: Column, cell: Cell, unit?: format.Unit): string {
-	if (cell === null)
-		return '-';
-	if (typeof cell === 'boolean')
-		return cell ? 'yes' : 'no';
-	if (typeof cell === 'string')
-		return cell;
+	if (cell === null) return '-';
+	if (typeof cell === 'boolean') return cell ? 'yes' : 'no';
+	if (typeof cell === 'string') return cell;
 	switch (column.type) {
-	case 'ns': return unit ? format.inUnit(cell, unit) : format.ns(cell);
-	case 'bytes': return unit ? format.inUnit(cell, unit) : format.bytes(cell);
-	case 'percent': return format.percent(cell);
-	case 'count': return Number.isInteger(cell) ? format.count(cell) : format.number(cell);
-	case 'integer': return String(cell);
-	default: return format.number(cell);
+		case 'ns':
+			return unit ? format.inUnit(cell, unit) : format.ns(cell);
+		case 'bytes':
+			return unit ? format.inUnit(cell, unit) : format.bytes(cell);
+		case 'percent':
+			return format.percent(cell);
+		case 'count':
+			return Number.isInteger(cell) ? format.count(cell) : format.number(cell);
+		case 'integer':
+			return String(cell);
+		default:
+			return format.number(cell);
 	}
 }
 
 // One unit for a column, from its largest value.
 export function unitOf(table: Table, column: number): format.Unit | undefined {
 	const type = table.columns[column]!.type;
-	if (type !== 'ns' && type !== 'bytes')
-		return undefined;
+	if (type !== 'ns' && type !== 'bytes') return undefined;
 	let most = 0;
 	for (const row of table.rows)
-		if (typeof row[column] === 'number')
-			most = Math.max(most, Math.abs(row[column] as number));
+		if (typeof row[column] === 'number') most = Math.max(most, Math.abs(row[column] as number));
 	return type === 'ns' ? format.nsUnit(most) : format.bytesUnit(most);
 }
 
 // The column whose numbers get a bar behind them: the one that says so, else percent, else time, else bytes.
 export function barColumn(table: Table): number {
 	const { columns } = table;
-	const wish = [columns.findIndex(column => column.bar),
+	const wish = [
+		columns.findIndex(column => column.bar),
 		columns.findIndex(column => column.type === 'percent' && /percent|share|^%$/.test(column.key)),
 		columns.findIndex(column => column.type === 'ns' && /total|sum|dur|self|time/.test(column.key)),
-		columns.findIndex(column => column.type === 'bytes')];
+		columns.findIndex(column => column.type === 'bytes'),
+	];
 	return wish.find(i => i >= 0) ?? -1;
 }
 
 // A cell as CSV; what a spreadsheet would run gets an apostrophe, as in --csv.
 function csvCell(cell: Cell): string {
-	if (cell === null)
-		return '';
-	if (typeof cell !== 'string')
-		return String(cell);
+	if (cell === null) return '';
+	if (typeof cell !== 'string') return String(cell);
 	const text = /^[=+\-@\t\r]/.test(cell) ? "'" + cell : cell;
 	return /[",\r\n]/.test(text) || text.startsWith("'") ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 
 export function csv(table: Table, rows: number[]): string {
 	const lines = [table.columns.map(column => csvCell(column.key)).join(',')];
-	for (const i of rows)
-		lines.push(table.rows[i]!.map(csvCell).join(','));
+	for (const i of rows) lines.push(table.rows[i]!.map(csvCell).join(','));
 	return lines.join('\r\n') + '\r\n';
 }

@@ -13,12 +13,19 @@ export interface LaneSlices {
 	busy: Float64Array;
 }
 
-export interface LaneHead { lane: number; track: number; depth: number; group: number; n: number; first_slice: number }
+export interface LaneHead {
+	lane: number;
+	track: number;
+	depth: number;
+	group: number;
+	n: number;
+	first_slice: number;
+}
 
 export function bytesOf(base64: string): Uint8Array {
-	const text = atob(base64), bytes = new Uint8Array(text.length);
-	for (let i = 0; i < text.length; i++)
-		bytes[i] = text.charCodeAt(i);
+	const text = atob(base64),
+		bytes = new Uint8Array(text.length);
+	for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
 	return bytes;
 }
 
@@ -27,25 +34,34 @@ export function bytesOf(base64: string): Uint8Array {
 export function readLanes(bytes: Uint8Array, heads: LaneHead[]): LaneSlices[] {
 	let at = 0;
 	const next = (): number => {
-		let value = 0, scale = 1;
+		let value = 0,
+			scale = 1;
 		for (;;) {
 			const byte = bytes[at++] ?? 0;
 			value += (byte & 127) * scale;
-			if (byte < 128)
-				return value;
+			if (byte < 128) return value;
 			scale *= 128;
 		}
 	};
 	return heads.map(head => {
 		const slices: LaneSlices = {
-			lane: head.lane, track: head.track, depth: head.depth, group: head.group, first: head.first_slice,
-			start: new Float64Array(head.n), dur: new Float64Array(head.n), site: new Uint32Array(head.n), count: new Uint32Array(head.n), busy: new Float64Array(head.n),
+			lane: head.lane,
+			track: head.track,
+			depth: head.depth,
+			group: head.group,
+			first: head.first_slice,
+			start: new Float64Array(head.n),
+			dur: new Float64Array(head.n),
+			site: new Uint32Array(head.n),
+			count: new Uint32Array(head.n),
+			busy: new Float64Array(head.n),
 		};
 		let start = 0;
 		for (let i = 0; i < head.n; i++) {
 			slices.start[i] = start += next();
 			slices.dur[i] = next();
-			const site = next(), isSeveral = site % 2 === 1;
+			const site = next(),
+				isSeveral = site % 2 === 1;
 			slices.site[i] = (site - (isSeveral ? 1 : 0)) / 2;
 			slices.count[i] = isSeveral ? next() : 1;
 			slices.busy[i] = isSeveral ? next() : slices.dur[i]!;
@@ -56,13 +72,12 @@ export function readLanes(bytes: Uint8Array, heads: LaneHead[]): LaneSlices[] {
 
 // The first slice that ends after ns; ends are in order on a lane.
 export function firstEnding(lane: LaneSlices, ns: number): number {
-	let low = 0, high = lane.start.length;
+	let low = 0,
+		high = lane.start.length;
 	while (low < high) {
 		const mid = (low + high) >>> 1;
-		if (lane.start[mid]! + lane.dur[mid]! > ns)
-			high = mid;
-		else
-			low = mid + 1;
+		if (lane.start[mid]! + lane.dur[mid]! > ns) high = mid;
+		else low = mid + 1;
 	}
 	return low;
 }
@@ -72,28 +87,51 @@ const MANY = 0xffffff;
 
 // As the server's /range: at most one rectangle a pixel. What is shorter than a pixel shares it with its neighbours.
 export function range(lanes: LaneSlices[], from: number, to: number, px: number, minDur: number): ArrayBuffer {
-	const words: number[] = [], heads: number[] = [], scale = px / (to - from);
+	const words: number[] = [],
+		heads: number[] = [],
+		scale = px / (to - from);
 	for (const lane of lanes) {
-		let n = 0, lastX = -1, lastLongest = 0;
+		let n = 0,
+			lastX = -1,
+			lastLongest = 0;
 		for (let i = firstEnding(lane, from); i < lane.start.length && lane.start[i]! < to; i++) {
-			if (lane.dur[i]! < minDur)
-				continue;
-			const x0 = Math.max(0, Math.floor((lane.start[i]! - from) * scale)), x1 = Math.min(px, Math.max(x0 + 1, Math.floor((lane.start[i]! + lane.dur[i]! - from) * scale)));
-			const width = Math.max(1, x1 - x0), share = Math.min(255, Math.round(255 * lane.busy[i]! * scale / width)), longest = lane.count[i]! > 1 ? lane.busy[i]! / lane.count[i]! : lane.dur[i]!;
+			if (lane.dur[i]! < minDur) continue;
+			const x0 = Math.max(0, Math.floor((lane.start[i]! - from) * scale)),
+				x1 = Math.min(
+					px,
+					Math.max(x0 + 1, Math.floor((lane.start[i]! + lane.dur[i]! - from) * scale)),
+				);
+			const width = Math.max(1, x1 - x0),
+				share = Math.min(255, Math.round((255 * lane.busy[i]! * scale) / width)),
+				longest = lane.count[i]! > 1 ? lane.busy[i]! / lane.count[i]! : lane.dur[i]!;
 			const w = words.length - 4;
-			if (n && x0 < lastX) { // its pixel is taken
+			if (n && x0 < lastX) {
+				// its pixel is taken
 				if (width === 1 || x0 + 1 >= x1) {
-					const old = words[w + 2]!, isLonger = longest > lastLongest;
-					words[w + 2] = Math.min(MANY, (old & MANY) + lane.count[i]!) | Math.min(255, (old >>> 24) + share) << 24;
-					if (isLonger && (words[w]! >>> 16) === 1) {
+					const old = words[w + 2]!,
+						isLonger = longest > lastLongest;
+					words[w + 2] =
+						Math.min(MANY, (old & MANY) + lane.count[i]!) |
+						(Math.min(255, (old >>> 24) + share) << 24);
+					if (isLonger && words[w]! >>> 16 === 1) {
 						words[w + 1] = lane.site[i]!;
 						lastLongest = longest;
 					}
 					continue;
 				}
-				words.push(lastX | (x1 - lastX) << 16, lane.site[i]!, Math.min(MANY, lane.count[i]!) | share << 24, i);
+				words.push(
+					lastX | ((x1 - lastX) << 16),
+					lane.site[i]!,
+					Math.min(MANY, lane.count[i]!) | (share << 24),
+					i,
+				);
 			} else
-				words.push(x0 | width << 16, lane.site[i]!, Math.min(MANY, lane.count[i]!) | share << 24, i);
+				words.push(
+					x0 | (width << 16),
+					lane.site[i]!,
+					Math.min(MANY, lane.count[i]!) | (share << 24),
+					i,
+				);
 			n++;
 			lastX = x1;
 			lastLongest = longest;

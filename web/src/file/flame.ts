@@ -2,13 +2,25 @@
 import type { Answer } from '../flame/tree';
 
 export function around(all: Answer, name: string, isCallers: boolean): Answer {
-	const wanted = all.names.indexOf(name), ids = new Map<string, number>();
-	const out: Answer = { unit: all.unit, total: 0, names: all.names, classes: all.classes, name: [], parent: [], value: [], self: [], count: [], cut: all.cut ?? null };
+	const wanted = all.names.indexOf(name),
+		ids = new Map<string, number>();
+	const out: Answer = {
+		unit: all.unit,
+		total: 0,
+		names: all.names,
+		classes: all.classes,
+		name: [],
+		parent: [],
+		value: [],
+		self: [],
+		count: [],
+		cut: all.cut ?? null,
+	};
 	const add = (parent: number, site: number, value: number, self: number, count: number): number => {
 		const key = `${parent} ${site}`;
 		let id = ids.get(key);
 		if (id === undefined) {
-			ids.set(key, id = out.parent.length);
+			ids.set(key, (id = out.parent.length));
 			out.name.push(site);
 			out.parent.push(parent);
 			out.value.push(0);
@@ -22,13 +34,12 @@ export function around(all: Answer, name: string, isCallers: boolean): Answer {
 	};
 	const placed = new Int32Array(all.parent.length).fill(-1); // of callees: its node in the answer
 	for (let i = 0; i < all.parent.length; i++) {
-		const parent = all.parent[i]!, above = parent >= 0 ? placed[parent]! : -1;
+		const parent = all.parent[i]!,
+			above = parent >= 0 ? placed[parent]! : -1;
 		if (!isCallers && above >= 0)
 			placed[i] = add(above, all.name[i]!, all.value[i]!, all.self[i]!, all.count[i]!);
-		if (all.name[i] !== wanted || above >= 0)
-			continue;
-		if (isCallers && hasAbove(all, i))
-			continue; // its time is in the outer one's
+		if (all.name[i] !== wanted || above >= 0) continue;
+		if (isCallers && hasAbove(all, i)) continue; // its time is in the outer one's
 		out.total += all.value[i]!;
 		let at = add(-1, wanted, all.value[i]!, all.self[i]!, all.count[i]!);
 		placed[i] = at;
@@ -39,8 +50,6 @@ export function around(all: Answer, name: string, isCallers: boolean): Answer {
 }
 
 function hasAbove(all: Answer, node: number): boolean {
-	for (let p = all.parent[node]!; p >= 0; p = all.parent[p]!)
-		if (all.name[p] === all.name[node])
-			return true;
+	for (let p = all.parent[node]!; p >= 0; p = all.parent[p]!) if (all.name[p] === all.name[node]) return true;
 	return false;
 }

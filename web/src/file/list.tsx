@@ -5,7 +5,13 @@ import type { View } from '../views/list';
 
 const held = (document.documentElement.dataset['views'] ?? '').split(' ');
 const LIST: View[] = [
-	{ id: 'timeline', title: 'Timeline', about: 'Every event, on a line of time', component: Timeline, isWide: true },
+	{
+		id: 'timeline',
+		title: 'Timeline',
+		about: 'Every event, on a line of time',
+		component: Timeline,
+		isWide: true,
+	},
 	{ id: 'flame', title: 'Flame', about: 'Where the time goes, stack by stack', component: Flame },
 ];
 

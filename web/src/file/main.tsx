@@ -14,8 +14,7 @@ import { localSource, type FileData } from './source';
 
 const data = JSON.parse(document.getElementById('data')!.textContent!) as FileData;
 setSource(localSource(data));
-if (!params.value['v'])
-	go({ v: VIEWS[0]!.id, ...(data.flame ? { by: data.flame.by } : {}) });
+if (!params.value['v']) go({ v: VIEWS[0]!.id, ...(data.flame ? { by: data.flame.by } : {}) });
 document.getElementById('note')!.textContent = data.note;
 render(<App />, document.getElementById('app')!);
 void loadSessions();

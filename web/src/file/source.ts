@@ -11,7 +11,8 @@ export interface FileData {
 	slices?: { lanes: LaneHead[]; bytes: string };
 }
 
-const json = (body: unknown, status = 200): Response => new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } });
+const json = (body: unknown, status = 200): Response =>
+	new Response(JSON.stringify(body), { status, headers: { 'Content-Type': 'application/json' } });
 const refuse = (status: number, message: string): Response => json({ error: { code: 'not-here', message } }, status);
 const S = '/sessions/1';
 
@@ -30,43 +31,71 @@ class Timeline {
 	}
 
 	private ref(lane: LaneSlices, i: number): SliceRef {
-		const site = this.sites[lane.site[i]!]!, n = lane.count[i]!;
-		return { id: lane.first + i, name: n > 1 ? `${site.name} and ${n - 1} more short ones` : site.name, class: site.class, start_ns: lane.start[i]!, dur_ns: lane.dur[i]!, lane: lane.lane, track: lane.track };
+		const site = this.sites[lane.site[i]!]!,
+			n = lane.count[i]!;
+		return {
+			id: lane.first + i,
+			name: n > 1 ? `${site.name} and ${n - 1} more short ones` : site.name,
+			class: site.class,
+			start_ns: lane.start[i]!,
+			dur_ns: lane.dur[i]!,
+			lane: lane.lane,
+			track: lane.track,
+		};
 	}
 
 	private parentOf(lane: LaneSlices, start: number): { lane: LaneSlices; i: number } | null {
-		const above = this.lanes.find(one => one.track === lane.track && one.group === lane.group && one.depth === lane.depth - 1);
+		const above = this.lanes.find(
+			one => one.track === lane.track && one.group === lane.group && one.depth === lane.depth - 1,
+		);
 		const i = above ? firstEnding(above, start) : 0;
 		return above && i < above.start.length && above.start[i]! <= start ? { lane: above, i } : null;
 	}
 
 	private below(lane: LaneSlices): LaneSlices | undefined {
-		return this.lanes.find(one => one.track === lane.track && one.group === lane.group && one.depth === lane.depth + 1);
+		return this.lanes.find(
+			one => one.track === lane.track && one.group === lane.group && one.depth === lane.depth + 1,
+		);
 	}
 
 	private nInside(lane: LaneSlices, i: number): number {
-		const below = this.below(lane), end = lane.start[i]! + lane.dur[i]!;
+		const below = this.below(lane),
+			end = lane.start[i]! + lane.dur[i]!;
 		let n = 0;
-		for (let k = below ? firstEnding(below, lane.start[i]!) : 0; below && k < below.start.length && below.start[k]! < end; k++)
+		for (
+			let k = below ? firstEnding(below, lane.start[i]!) : 0;
+			below && k < below.start.length && below.start[k]! < end;
+			k++
+		)
 			n += below.count[k]!;
 		return n;
 	}
 
 	slice(id: number): Response {
 		const found = this.find(id);
-		if (!found)
-			return refuse(404, `There is no slice ${id} in this file.`);
-		const { lane, i } = found, site = this.sites[lane.site[i]!]!, parents: SliceRef[] = [];
+		if (!found) return refuse(404, `There is no slice ${id} in this file.`);
+		const { lane, i } = found,
+			site = this.sites[lane.site[i]!]!,
+			parents: SliceRef[] = [];
 		for (let p = this.parentOf(lane, lane.start[i]!); p; p = this.parentOf(p.lane, p.lane.start[p.i]!))
 			parents.push(this.ref(p.lane, p.i));
-		const slice: Slice = { ...this.ref(lane, i), category: site.category, self_ns: null, rank: null, depth: lane.depth, args: { '': 'left out of this file' }, parents, n_children: this.nInside(lane, i), flows: [] };
+		const slice: Slice = {
+			...this.ref(lane, i),
+			category: site.category,
+			self_ns: null,
+			rank: null,
+			depth: lane.depth,
+			args: { '': 'left out of this file' },
+			parents,
+			n_children: this.nInside(lane, i),
+			flows: [],
+		};
 		return json(slice);
 	}
 
 	next(id: number, dir: string, by: string): Response {
 		const found = this.find(id);
-		if (!found)
-			return refuse(404, `There is no slice ${id} in this file.`);
+		if (!found) return refuse(404, `There is no slice ${id} in this file.`);
 		const { lane, i } = found;
 		if (dir === 'parent') {
 			const parent = this.parentOf(lane, lane.start[i]!);
@@ -75,7 +104,14 @@ class Timeline {
 		if (dir === 'child') {
 			const below = this.below(lane);
 			const k = below ? firstEnding(below, lane.start[i]!) : 0;
-			return json({ slice: below && k < below.start.length && below.start[k]! < lane.start[i]! + lane.dur[i]! ? this.ref(below, k) : null });
+			return json({
+				slice:
+					below &&
+					k < below.start.length &&
+					below.start[k]! < lane.start[i]! + lane.dur[i]!
+						? this.ref(below, k)
+						: null,
+			});
 		}
 		const step = dir === 'previous' || dir === 'left' ? -1 : 1;
 		if (by === 'name')
@@ -87,9 +123,23 @@ class Timeline {
 	private nearest(sites: Set<number>, ns: number, step: number, except: number): SliceRef | null {
 		let best: SliceRef | null = null;
 		for (const lane of this.lanes)
-			for (let i = step > 0 ? Math.max(0, firstEnding(lane, ns) - 1) : Math.min(lane.start.length - 1, firstEnding(lane, ns)); i >= 0 && i < lane.start.length; i += step) {
-				const start = lane.start[i]!, id = lane.first + i;
-				if (!sites.has(lane.site[i]!) || id === except || (step > 0 ? start < ns || (start === ns && id < except) : start > ns || (start === ns && id > except)))
+			for (
+				let i =
+					step > 0
+						? Math.max(0, firstEnding(lane, ns) - 1)
+						: Math.min(lane.start.length - 1, firstEnding(lane, ns));
+				i >= 0 && i < lane.start.length;
+				i += step
+			) {
+				const start = lane.start[i]!,
+					id = lane.first + i;
+				if (
+					!sites.has(lane.site[i]!) ||
+					id === except ||
+					(step > 0
+						? start < ns || (start === ns && id < except)
+						: start > ns || (start === ns && id > except))
+				)
 					continue;
 				if (!best || (step > 0 ? start < best.start_ns : start > best.start_ns))
 					best = this.ref(lane, i);
@@ -99,7 +149,8 @@ class Timeline {
 	}
 
 	search(q: string, from: number, dir: string, after: number): Response {
-		const wanted = q.toLowerCase(), sums = new Map<number, { site: number; name: string; n_slices: number; total_ns: number }>();
+		const wanted = q.toLowerCase(),
+			sums = new Map<number, { site: number; name: string; n_slices: number; total_ns: number }>();
 		this.sites.forEach((site, i) => {
 			if (site.name.toLowerCase().includes(wanted))
 				sums.set(i, { site: i, name: site.name, n_slices: 0, total_ns: 0 });
@@ -115,20 +166,51 @@ class Timeline {
 				}
 			}
 		const names = [...sums.values()].filter(sum => sum.n_slices).sort((a, b) => b.total_ns - a.total_ns);
-		return json({ names, n_slices: n, slice: this.nearest(new Set(sums.keys()), from, dir === 'previous' ? -1 : 1, after) });
+		return json({
+			names,
+			n_slices: n,
+			slice: this.nearest(new Set(sums.keys()), from, dir === 'previous' ? -1 : 1, after),
+		});
 	}
 
 	aggregate(from: number, to: number): Response {
-		const names = new Map<number, { site: number; name: string; class: string; n_slices: number; total_ns: number; self_ns: null; min_ns: number; max_ns: number }>();
+		const names = new Map<
+			number,
+			{
+				site: number;
+				name: string;
+				class: string;
+				n_slices: number;
+				total_ns: number;
+				self_ns: null;
+				min_ns: number;
+				max_ns: number;
+			}
+		>();
 		const tracks = new Map<number, { track: number; n_slices: number; total_ns: number }>();
 		for (const lane of this.lanes)
 			for (let i = firstEnding(lane, from); i < lane.start.length && lane.start[i]! < to; i++) {
-				const site = this.sites[lane.site[i]!]!, n = lane.count[i]!;
-				const inside = (Math.min(to, lane.start[i]! + lane.dur[i]!) - Math.max(from, lane.start[i]!)) * (lane.dur[i] ? lane.busy[i]! / lane.dur[i]! : 1);
+				const site = this.sites[lane.site[i]!]!,
+					n = lane.count[i]!;
+				const inside =
+					(Math.min(to, lane.start[i]! + lane.dur[i]!) - Math.max(from, lane.start[i]!)) *
+					(lane.dur[i] ? lane.busy[i]! / lane.dur[i]! : 1);
 				if (n === 1) {
 					let sum = names.get(lane.site[i]!);
 					if (!sum)
-						names.set(lane.site[i]!, sum = { site: lane.site[i]!, name: site.name, class: site.class, n_slices: 0, total_ns: 0, self_ns: null, min_ns: Infinity, max_ns: 0 });
+						names.set(
+							lane.site[i]!,
+							(sum = {
+								site: lane.site[i]!,
+								name: site.name,
+								class: site.class,
+								n_slices: 0,
+								total_ns: 0,
+								self_ns: null,
+								min_ns: Infinity,
+								max_ns: 0,
+							}),
+						);
 					sum.n_slices++;
 					sum.total_ns += inside;
 					sum.min_ns = Math.min(sum.min_ns, lane.dur[i]!);
@@ -139,56 +221,84 @@ class Timeline {
 				track.total_ns += lane.depth === 0 ? inside : 0;
 				tracks.set(lane.track, track);
 			}
-		return json({ names: [...names.values()].sort((a, b) => b.total_ns - a.total_ns), tracks: [...tracks.values()] });
+		return json({
+			names: [...names.values()].sort((a, b) => b.total_ns - a.total_ns),
+			tracks: [...tracks.values()],
+		});
 	}
 
 	range(params: URLSearchParams): Response {
 		const wanted = new Set<number>();
 		for (const part of (params.get('lanes') ?? '').split(',')) {
 			const [a, b] = part.split('-').map(Number);
-			for (let lane = a!; lane <= (b ?? a!); lane++)
-				wanted.add(lane);
+			for (let lane = a!; lane <= (b ?? a!); lane++) wanted.add(lane);
 		}
 		const lanes = this.lanes.filter(lane => wanted.has(lane.lane));
-		return new Response(range(lanes, Number(params.get('from')), Number(params.get('to')), Number(params.get('px')), Number(params.get('min_dur') ?? 0)));
+		return new Response(
+			range(
+				lanes,
+				Number(params.get('from')),
+				Number(params.get('to')),
+				Number(params.get('px')),
+				Number(params.get('min_dur') ?? 0),
+			),
+		);
 	}
 }
 
 function flame(data: FileData, params: URLSearchParams): Response {
-	const by = params.get('by') || 'time', mode = params.get('mode') || 'merged';
+	const by = params.get('by') || 'time',
+		mode = params.get('mode') || 'merged';
 	if (by !== data.flame!.by)
-		return json({ available: false, reason: `This file holds ${data.flame!.by} alone.`, command: `sonde flame --by ${by} FILE` });
+		return json({
+			available: false,
+			reason: `This file holds ${data.flame!.by} alone.`,
+			command: `sonde flame --by ${by} FILE`,
+		});
 	if (mode === 'callers' || mode === 'callees')
 		return json(around(data.flame!.merged, params.get('name') ?? '', mode === 'callers'));
 	if (params.get('steps') || params.get('thread'))
-		return json({ available: false, reason: 'This file holds one selection of steps and threads.', command: 'sonde flame --steps A..B FILE' });
+		return json({
+			available: false,
+			reason: 'This file holds one selection of steps and threads.',
+			command: 'sonde flame --steps A..B FILE',
+		});
 	if (mode === 'ordered')
-		return json(data.flame!.ordered ?? { available: false, reason: 'Time order goes with time alone.', command: 'sonde flame --by time FILE' });
+		return json(
+			data.flame!.ordered ?? {
+				available: false,
+				reason: 'Time order goes with time alone.',
+				command: 'sonde flame --by time FILE',
+			},
+		);
 	return json(data.flame!.merged);
 }
 
 export function localSource(data: FileData): (path: string, init: RequestInit) => Promise<Response> {
 	const timeline = data.slices ? new Timeline(data) : null;
 	return async (path, init) => {
-		const [where, query] = path.split('?') as [string, string | undefined], params = new URLSearchParams(query ?? '');
+		const [where, query] = path.split('?') as [string, string | undefined],
+			params = new URLSearchParams(query ?? '');
 		if (init.method && init.method !== 'GET')
 			return refuse(403, 'This file keeps no notes: open the trace with sonde serve for that.');
 		const number = (key: string): number => Number(params.get(key) ?? 0);
 		const known = data.answers[path] ?? data.answers[where];
-		if (known !== undefined)
-			return json(known);
-		if (data.flame && where === `${S}/flame`)
-			return flame(data, params);
+		if (known !== undefined) return json(known);
+		if (data.flame && where === `${S}/flame`) return flame(data, params);
 		const one = /\/slices\/(\d+)(\/next)?$/.exec(where);
 		if (timeline && one)
-			return one[2] ? timeline.next(Number(one[1]), params.get('dir') ?? '', params.get('by') ?? '') : timeline.slice(Number(one[1]));
-		if (timeline && where === `${S}/range`)
-			return timeline.range(params);
+			return one[2]
+				? timeline.next(Number(one[1]), params.get('dir') ?? '', params.get('by') ?? '')
+				: timeline.slice(Number(one[1]));
+		if (timeline && where === `${S}/range`) return timeline.range(params);
 		if (timeline && where === `${S}/search`)
-			return timeline.search(params.get('q') ?? '', number('from'), params.get('dir') ?? '', Number(params.get('after') ?? -1));
-		if (timeline && where === `${S}/aggregate`)
-			return timeline.aggregate(number('from'), number('to'));
+			return timeline.search(
+				params.get('q') ?? '',
+				number('from'),
+				params.get('dir') ?? '',
+				Number(params.get('after') ?? -1),
+			);
+		if (timeline && where === `${S}/aggregate`) return timeline.aggregate(number('from'), number('to'));
 		return refuse(404, 'This file does not hold that: open the trace with sonde serve.');
 	};
 }
-

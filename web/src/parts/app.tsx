@@ -11,24 +11,18 @@ import { NoSessions } from './sessions';
 import { isTyping } from './typing';
 
 function onKey(event: KeyboardEvent): void {
-	if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented)
-		return;
+	if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
 	if (event.key === 'Escape' && isHelpOpen.value) {
 		isHelpOpen.value = false;
 		event.preventDefault();
 		return;
 	}
-	if (isTyping(event))
-		return;
+	if (isTyping(event)) return;
 	const wanted = VIEWS.find(one => one.key === event.key);
-	if (wanted)
-		show(wanted.id);
-	else if (event.key === '?')
-		isHelpOpen.value = !isHelpOpen.value;
-	else if (event.key === '/')
-		document.getElementById('search')?.focus();
-	else
-		return;
+	if (wanted) show(wanted.id);
+	else if (event.key === '?') isHelpOpen.value = !isHelpOpen.value;
+	else if (event.key === '/') document.getElementById('search')?.focus();
+	else return;
 	event.preventDefault();
 }
 
@@ -36,20 +30,27 @@ function onKey(event: KeyboardEvent): void {
 function Guard({ title, children }: { title: string; children: ComponentChildren }) {
 	const [error] = useErrorBoundary(problem => console.error(problem));
 
-	return error ? <Failed title={title} text={`This view failed: ${error instanceof Error ? error.message : String(error)}. The other views still work.`} /> : <>{children}</>;
+	return error ? (
+		<Failed
+			title={title}
+			text={`This view failed: ${error instanceof Error ? error.message : String(error)}. The other views still work.`}
+		/>
+	) : (
+		<>{children}</>
+	);
 }
 
 function Content() {
-	if (sessionError.value)
-		return <Failed title="The list of traces did not come" text={sessionError.value} />;
-	if (sessions.value && sessionId.value === null)
-		return <NoSessions />;
-	if (factsError.value)
-		return <Failed title="This trace could not be opened" text={factsError.value} />;
-	if (!facts.value)
-		return <Waiting text={opening.value?.message ?? null} />;
+	if (sessionError.value) return <Failed title="The list of traces did not come" text={sessionError.value} />;
+	if (sessions.value && sessionId.value === null) return <NoSessions />;
+	if (factsError.value) return <Failed title="This trace could not be opened" text={factsError.value} />;
+	if (!facts.value) return <Waiting text={opening.value?.message ?? null} />;
 	const one = VIEWS.find(known => known.id === view.value) ?? VIEWS[0]!;
-	return <Guard key={one.id + sessionId.value} title={one.title}><one.component /></Guard>;
+	return (
+		<Guard key={one.id + sessionId.value} title={one.title}>
+			<one.component />
+		</Guard>
+	);
 }
 
 export function App() {
@@ -62,10 +63,22 @@ export function App() {
 	useEffect(() => {
 		document.title = facts.value ? `${one.title} · ${facts.value.name} · Sonde` : 'Sonde';
 	});
-	return <div class="shell">
-		<Bar />
-		<main id="view" aria-label={one.title} aria-busy={nRunning.value > 0} class={one.isWide ? 'wide' : 'page'} tabIndex={-1}><Content /></main>
-		{isHelpOpen.value && <Help />}
-		<div role="status" aria-live="polite">{message.value && <div class="toast">{message.value}</div>}</div>
-	</div>;
+	return (
+		<div class="shell">
+			<Bar />
+			<main
+				id="view"
+				aria-label={one.title}
+				aria-busy={nRunning.value > 0}
+				class={one.isWide ? 'wide' : 'page'}
+				tabIndex={-1}
+			>
+				<Content />
+			</main>
+			{isHelpOpen.value && <Help />}
+			<div role="status" aria-live="polite">
+				{message.value && <div class="toast">{message.value}</div>}
+			</div>
+		</div>
+	);
 }

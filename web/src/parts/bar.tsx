@@ -8,17 +8,18 @@ import { SessionMenu } from './sessions';
 import { searchKey } from './search';
 
 function Mark() {
-	return <svg viewBox="0 0 16 16" aria-hidden="true">
-		<rect width="16" height="16" rx="3" fill="var(--accent)" />
-		<path d="M3 5h10M3 8h6M5 11h7" stroke="var(--on-accent)" stroke-width="2" />
-	</svg>;
+	return (
+		<svg viewBox="0 0 16 16" aria-hidden="true">
+			<rect width="16" height="16" rx="3" fill="var(--accent)" />
+			<path d="M3 5h10M3 8h6M5 11h7" stroke="var(--on-accent)" stroke-width="2" />
+		</svg>
+	);
 }
 
 function Tabs() {
 	const move = (event: KeyboardEvent): void => {
 		const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-		if (!step)
-			return;
+		if (!step) return;
 		const at = VIEWS.findIndex(one => one.id === view.value);
 		const next = VIEWS[(at + step + VIEWS.length) % VIEWS.length]!;
 		show(next.id);
@@ -26,13 +27,26 @@ function Tabs() {
 		event.preventDefault();
 		event.stopPropagation();
 	};
-	return <div class="tabs" role="tablist" aria-label="Views" onKeyDown={move}>
-		{VIEWS.map(one => <button id={`tab-${one.id}`} key={one.id} role="tab" aria-selected={view.value === one.id}
-			tabIndex={view.value === one.id ? 0 : -1} aria-controls="view" title={one.about}
-			class={facts.value && one.isEmpty?.(facts.value) ? 'empty' : ''} onClick={() => show(one.id)}>
-			{one.title}{one.key && <kbd aria-hidden="true">{one.key}</kbd>}
-		</button>)}
-	</div>;
+	return (
+		<div class="tabs" role="tablist" aria-label="Views" onKeyDown={move}>
+			{VIEWS.map(one => (
+				<button
+					id={`tab-${one.id}`}
+					key={one.id}
+					role="tab"
+					aria-selected={view.value === one.id}
+					tabIndex={view.value === one.id ? 0 : -1}
+					aria-controls="view"
+					title={one.about}
+					class={facts.value && one.isEmpty?.(facts.value) ? 'empty' : ''}
+					onClick={() => show(one.id)}
+				>
+					{one.title}
+					{one.key && <kbd aria-hidden="true">{one.key}</kbd>}
+				</button>
+			))}
+		</div>
+	);
 }
 
 function Progress() {
@@ -41,40 +55,80 @@ function Progress() {
 
 	useEffect(() => {
 		setSlow(false);
-		if (!isRunning)
-			return undefined;
+		if (!isRunning) return undefined;
 		const timer = setTimeout(() => setSlow(true), 300);
 		return () => clearTimeout(timer);
 	}, [isRunning]);
-	if (!isSlow)
-		return null;
+	if (!isSlow) return null;
 	const share = opening.value?.progress ?? null;
-	return <div class="progress" role="progressbar" aria-label="Waiting for the server">
-		{share === null ? <div class="unknown" /> : <div style={{ width: `${100 * share}%` }} />}
-	</div>;
+	return (
+		<div class="progress" role="progressbar" aria-label="Waiting for the server">
+			{share === null ? <div class="unknown" /> : <div style={{ width: `${100 * share}%` }} />}
+		</div>
+	);
 }
 
 function Filters() {
 	const ranks = facts.value?.ranks ?? [];
 
-	return <>
-		{(facts.value?.n_steps ?? 0) > 1 && <input class="steps" aria-label="Step range, such as 11..20" placeholder="all steps"
-			title="Step range, such as 11..20" value={param('steps')}
-			onChange={event => go({ steps: event.currentTarget.value.trim().replace(/^(\d+)\s*(?:-|–|to)\s*(\d+)$/, '$1..$2') }, true)} />}
-		{ranks.length > 1 && <select aria-label="Rank" value={param('ranks')} onChange={event => go({ ranks: event.currentTarget.value }, true)}>
-			<option value="">all ranks</option>
-			{ranks.map(rank => <option key={rank} value={String(rank)}>rank {rank}</option>)}
-		</select>}
-	</>;
+	return (
+		<>
+			{(facts.value?.n_steps ?? 0) > 1 && (
+				<input
+					class="steps"
+					aria-label="Step range, such as 11..20"
+					placeholder="all steps"
+					title="Step range, such as 11..20"
+					value={param('steps')}
+					onChange={event =>
+						go(
+							{
+								steps: event.currentTarget.value
+									.trim()
+									.replace(
+										/^(\d+)\s*(?:-|–|to)\s*(\d+)$/,
+										'$1..$2',
+									),
+							},
+							true,
+						)
+					}
+				/>
+			)}
+			{ranks.length > 1 && (
+				<select
+					aria-label="Rank"
+					value={param('ranks')}
+					onChange={event => go({ ranks: event.currentTarget.value }, true)}
+				>
+					<option value="">all ranks</option>
+					{ranks.map(rank => (
+						<option key={rank} value={String(rank)}>
+							rank {rank}
+						</option>
+					))}
+				</select>
+			)}
+		</>
+	);
 }
 
 function Live() {
-	if (session.value?.state !== 'live')
-		return null;
-	return <button class="plain" aria-pressed={isPaused.value} onClick={() => { isPaused.value = !isPaused.value; }}
-		title={isPaused.value ? 'Go on with the recording' : 'Keep the page as it is'}>
-		<span class={isPaused.value ? 'live paused' : 'live'}>{isPaused.value ? 'paused' : 'live'}</span>
-	</button>;
+	if (session.value?.state !== 'live') return null;
+	return (
+		<button
+			class="plain"
+			aria-pressed={isPaused.value}
+			onClick={() => {
+				isPaused.value = !isPaused.value;
+			}}
+			title={isPaused.value ? 'Go on with the recording' : 'Keep the page as it is'}
+		>
+			<span class={isPaused.value ? 'live paused' : 'live'}>
+				{isPaused.value ? 'paused' : 'live'}
+			</span>
+		</button>
+	);
 }
 
 const NEXT_THEME = { system: 'light', light: 'dark', dark: 'system' } as const;
@@ -82,21 +136,65 @@ const NEXT_THEME = { system: 'light', light: 'dark', dark: 'system' } as const;
 export function Bar() {
 	const isMenuOpen = useSignal(false);
 
-	return <header class="topbar">
-		<span class="brand"><Mark /></span>
-		<button class="trace" aria-expanded={isMenuOpen.value} aria-haspopup="true" title="Switch, compare, open"
-			onClick={() => { isMenuOpen.value = !isMenuOpen.value; }}>{session.value?.name ?? 'traces'} ▾</button>
-		{isMenuOpen.value && <SessionMenu close={() => { isMenuOpen.value = false; }} />}
-		<Tabs />
-		<div class="tools">
-			<Live />
-			<input id="search" class="search" type="search" placeholder="search  /" aria-label="Search names" value={param('q')}
-				onInput={event => go({ q: event.currentTarget.value })} onKeyDown={searchKey} />
-			<Filters />
-			<button class="plain" title={`Theme: ${theme.value}`} aria-label={`Theme: ${theme.value}. Change it.`}
-				onClick={() => { theme.value = NEXT_THEME[theme.value]; }}>{{ system: '◐', light: '○', dark: '●' }[theme.value]}</button>
-			<button class="plain" aria-label="Keys and help" title="Keys and help (?)" onClick={() => { isHelpOpen.value = true; }}>?</button>
-		</div>
-		<Progress />
-	</header>;
+	return (
+		<header class="topbar">
+			<span class="brand">
+				<Mark />
+			</span>
+			<button
+				class="trace"
+				aria-expanded={isMenuOpen.value}
+				aria-haspopup="true"
+				title="Switch, compare, open"
+				onClick={() => {
+					isMenuOpen.value = !isMenuOpen.value;
+				}}
+			>
+				{session.value?.name ?? 'traces'} ▾
+			</button>
+			{isMenuOpen.value && (
+				<SessionMenu
+					close={() => {
+						isMenuOpen.value = false;
+					}}
+				/>
+			)}
+			<Tabs />
+			<div class="tools">
+				<Live />
+				<input
+					id="search"
+					class="search"
+					type="search"
+					placeholder="search  /"
+					aria-label="Search names"
+					value={param('q')}
+					onInput={event => go({ q: event.currentTarget.value })}
+					onKeyDown={searchKey}
+				/>
+				<Filters />
+				<button
+					class="plain"
+					title={`Theme: ${theme.value}`}
+					aria-label={`Theme: ${theme.value}. Change it.`}
+					onClick={() => {
+						theme.value = NEXT_THEME[theme.value];
+					}}
+				>
+					{{ system: '◐', light: '○', dark: '●' }[theme.value]}
+				</button>
+				<button
+					class="plain"
+					aria-label="Keys and help"
+					title="Keys and help (?)"
+					onClick={() => {
+						isHelpOpen.value = true;
+					}}
+				>
+					?
+				</button>
+			</div>
+			<Progress />
+		</header>
+	);
 }

@@ -3,7 +3,8 @@ import * as format from '../data/format';
 import type { Finding } from '../data/result';
 import { facts, show } from '../state/app';
 
-export const canShow = (finding: Finding): boolean => finding.slices.length > 0 || finding.from_ns !== null || finding.first_step !== null;
+export const canShow = (finding: Finding): boolean =>
+	finding.slices.length > 0 || finding.from_ns !== null || finding.first_step !== null;
 
 // The timeline around the evidence, with it selected.
 export function showFinding(finding: Finding): void {
@@ -27,28 +28,64 @@ export function showFinding(finding: Finding): void {
 function Item({ finding, most, isShort }: { finding: Finding; most: number; isShort: boolean }) {
 	const { seconds_lost: lost } = finding;
 
-	return <li class={`finding ${finding.severity}`}>
-		<div class="head">
-			<span class="severity">{finding.severity}</span>
-			<h3>{finding.title}</h3>
-			<span class="lost num">{lost === null ? '-' : format.ns(lost * 1e9)}</span>
-			<span class="share num">{finding.share === null ? '' : `${format.percent(finding.share * 100)} %`}</span>
-			<span class="lost-bar" aria-hidden="true"><span style={{ width: `${lost === null || most <= 0 ? 0 : 100 * lost / most}%` }} /></span>
-			<button disabled={!canShow(finding)} onClick={() => showFinding(finding)}>show me</button>
-		</div>
-		<div class="body">
-			{(isShort ? finding.evidence.slice(0, 1) : finding.evidence).map(text => <p key={text}>{text}</p>)}
-			{finding.suggestion && <p><b>Change:</b> {finding.suggestion}</p>}
-			{!isShort && finding.affected.length > 0 && <p class="names">{finding.affected.slice(0, 12).map(name => <code key={name} title={name}>{format.middle(name, 72)}</code>)}</p>}
-			{!isShort && finding.confidence !== null && finding.confidence < 1 && <p class="quiet">Confidence {format.percent(finding.confidence * 100)} %. Rule: <code>{finding.rule}</code></p>}
-		</div>
-	</li>;
+	return (
+		<li class={`finding ${finding.severity}`}>
+			<div class="head">
+				<span class="severity">{finding.severity}</span>
+				<h3>{finding.title}</h3>
+				<span class="lost num">{lost === null ? '-' : format.ns(lost * 1e9)}</span>
+				<span class="share num">
+					{finding.share === null ? '' : `${format.percent(finding.share * 100)} %`}
+				</span>
+				<span class="lost-bar" aria-hidden="true">
+					<span
+						style={{
+							width: `${lost === null || most <= 0 ? 0 : (100 * lost) / most}%`,
+						}}
+					/>
+				</span>
+				<button disabled={!canShow(finding)} onClick={() => showFinding(finding)}>
+					show me
+				</button>
+			</div>
+			<div class="body">
+				{(isShort ? finding.evidence.slice(0, 1) : finding.evidence).map(text => (
+					<p key={text}>{text}</p>
+				))}
+				{finding.suggestion && (
+					<p>
+						<b>Change:</b> {finding.suggestion}
+					</p>
+				)}
+				{!isShort && finding.affected.length > 0 && (
+					<p class="names">
+						{finding.affected.slice(0, 12).map(name => (
+							<code key={name} title={name}>
+								{format.middle(name, 72)}
+							</code>
+						))}
+					</p>
+				)}
+				{!isShort && finding.confidence !== null && finding.confidence < 1 && (
+					<p class="quiet">
+						Confidence {format.percent(finding.confidence * 100)} %. Rule:{' '}
+						<code>{finding.rule}</code>
+					</p>
+				)}
+			</div>
+		</li>
+	);
 }
 
 export function Findings({ findings, limit = Infinity }: { findings: Finding[]; limit?: number }) {
 	const most = Math.max(0, ...findings.map(finding => finding.seconds_lost ?? 0));
 
-	if (!findings.length)
-		return <p class="quiet">Nothing was found that is worth changing.</p>;
-	return <ol class="findings">{findings.slice(0, limit).map((finding, i) => <Item key={finding.rule + i} finding={finding} most={most} isShort={limit < Infinity} />)}</ol>;
+	if (!findings.length) return <p class="quiet">Nothing was found that is worth changing.</p>;
+	return (
+		<ol class="findings">
+			{findings.slice(0, limit).map((finding, i) => (
+				<Item key={finding.rule + i} finding={finding} most={most} isShort={limit < Infinity} />
+			))}
+		</ol>
+	);
 }

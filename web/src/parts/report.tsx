@@ -12,7 +12,12 @@ import { Empty, Failed, Waiting } from './empty';
 import { Findings } from './findings';
 import { TableView } from './table';
 
-export interface Answer { available?: boolean; reason?: string; command?: string; [key: string]: unknown }
+export interface Answer {
+	available?: boolean;
+	reason?: string;
+	command?: string;
+	[key: string]: unknown;
+}
 
 export const valueText = (key: string, value: Cell): string => {
 	const type = typeOf(key, [value]);
@@ -24,15 +29,14 @@ const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + te
 // A row that names a slice, a step or a time leads there.
 export function rowAction(table: Table): ((row: number) => void) | undefined {
 	const column = (...keys: string[]): number => table.columns.findIndex(one => keys.includes(one.key));
-	const slice = column('slice', 'slice_id'), step = column('step'), name = column('name', 'kernel', 'operator', 'op');
+	const slice = column('slice', 'slice_id'),
+		step = column('step'),
+		name = column('name', 'kernel', 'operator', 'op');
 	const value = (row: number, at: number): string => String(table.rows[row]![at] ?? '');
 
-	if (slice >= 0)
-		return row => value(row, slice) && show('timeline', { sel: value(row, slice), fit: '1' });
-	if (step >= 0)
-		return row => value(row, step) && show('timeline', { step: value(row, step) });
-	if (name >= 0)
-		return row => value(row, name) && show('timeline', { q: value(row, name) });
+	if (slice >= 0) return row => value(row, slice) && show('timeline', { sel: value(row, slice), fit: '1' });
+	if (step >= 0) return row => value(row, step) && show('timeline', { step: value(row, step) });
+	if (name >= 0) return row => value(row, name) && show('timeline', { q: value(row, name) });
 	return undefined;
 }
 
@@ -41,43 +45,87 @@ export function ResultTable({ table }: { table: Table }) {
 
 	const rows = <TableView table={table} onRow={rowAction(table)} rowTitle="Show it in the timeline" />;
 
-	if (!data)
-		return <section class="block">{rows}</section>;
-	return <section class="block">
-		<h2>{table.title ?? `${data.yName} over ${data.xName}`}</h2>
-		<ChartView data={data} label={`${table.title ?? table.key}: ${data.yName} over ${data.xName}. The table below has the numbers.`} />
-		<details><summary>table</summary>{rows}</details>
-	</section>;
+	if (!data) return <section class="block">{rows}</section>;
+	return (
+		<section class="block">
+			<h2>{table.title ?? `${data.yName} over ${data.xName}`}</h2>
+			<ChartView
+				data={data}
+				label={`${table.title ?? table.key}: ${data.yName} over ${data.xName}. The table below has the numbers.`}
+			/>
+			<details>
+				<summary>table</summary>
+				{rows}
+			</details>
+		</section>
+	);
 }
 
 export function Notes({ result }: { result: Result }) {
-	return <>
-		{result.notes.length > 0 && <dl class="notes">{result.notes.map((note, i) => [<dt key={i}>{note.label}</dt>, <dd>{note.text}</dd>])}</dl>}
-	</>;
+	return (
+		<>
+			{result.notes.length > 0 && (
+				<dl class="notes">
+					{result.notes.map((note, i) => [
+						<dt key={i}>{note.label}</dt>,
+						<dd>{note.text}</dd>,
+					])}
+				</dl>
+			)}
+		</>
+	);
 }
 
 export function Values({ result }: { result: Result }) {
-	const shown = result.values.filter(([key, value]) => value !== null && value !== '' && (key !== 'n_warmup_steps' || value !== 0));
+	const shown = result.values.filter(
+		([key, value]) => value !== null && value !== '' && (key !== 'n_warmup_steps' || value !== 0),
+	);
 
-	return shown.length ? <dl class="values">{shown.map(([key, value]) => <div key={key}><dt>{headerOf(key)}</dt><dd>{valueText(key, value)}</dd></div>)}</dl> : null;
+	return shown.length ? (
+		<dl class="values">
+			{shown.map(([key, value]) => (
+				<div key={key}>
+					<dt>{headerOf(key)}</dt>
+					<dd>{valueText(key, value)}</dd>
+				</div>
+			))}
+		</dl>
+	) : null;
 }
 
-export function ResultView({ result, title, children }: { result: Result; title: string; children?: ComponentChildren }) {
-	return <>
-		<h1>{sentenceCase(result.headline ?? title)}</h1>
-		<Values result={result} />
-		{children}
-		{result.findings && <Findings findings={result.findings} />}
-		{result.tables.filter(table => table.rows.length > 0).map(table => <ResultTable key={table.key} table={table} />)}
-		<Notes result={result} />
-	</>;
+export function ResultView({
+	result,
+	title,
+	children,
+}: {
+	result: Result;
+	title: string;
+	children?: ComponentChildren;
+}) {
+	return (
+		<>
+			<h1>{sentenceCase(result.headline ?? title)}</h1>
+			<Values result={result} />
+			{children}
+			{result.findings && <Findings findings={result.findings} />}
+			{result.tables
+				.filter(table => table.rows.length > 0)
+				.map(table => (
+					<ResultTable key={table.key} table={table} />
+				))}
+			<Notes result={result} />
+		</>
+	);
 }
 
 // The answer at a path below the session, with what the bar filters by.
 export function useReport(path: string, more: Record<string, string> = {}) {
 	const where = sessionPath.value;
 	const fetched = useFetch<Answer>(where && where + path + query({ ...filters.value, ...more }));
-	const result = useMemo(() => fetched.data && fetched.data.available !== false ? resultOf(fetched.data) : null, [fetched.data]);
+	const result = useMemo(
+		() => (fetched.data && fetched.data.available !== false ? resultOf(fetched.data) : null),
+		[fetched.data],
+	);
 
 	return { ...fetched, result };
 }
@@ -86,8 +134,7 @@ export function reportView(title: string, path: string, about: string) {
 	return function Report() {
 		const { data, error, result } = useReport(path);
 
-		if (error)
-			return <Failed title={title} text={error} />;
+		if (error) return <Failed title={title} text={error} />;
 		if (data?.available === false)
 			return <Empty title={title} text={data.reason ?? about} command={data.command ?? null} />;
 		return result ? <ResultView result={result} title={title} /> : <Waiting text={null} />;

@@ -7,13 +7,9 @@ export type Direction = 'next' | 'previous';
 export const onSearch = signal<((direction: Direction) => void) | null>(null);
 
 export function searchKey(event: KeyboardEvent): void {
-	if (event.key === 'Escape')
-		(event.currentTarget as HTMLElement).blur();
-	if (event.key !== 'Enter' || !param('q'))
-		return;
-	if (onSearch.value)
-		onSearch.value(event.shiftKey ? 'previous' : 'next');
-	else if (view.value !== 'timeline')
-		show('timeline', { q: param('q') });
+	if (event.key === 'Escape') (event.currentTarget as HTMLElement).blur();
+	if (event.key !== 'Enter' || !param('q')) return;
+	if (onSearch.value) onSearch.value(event.shiftKey ? 'previous' : 'next');
+	else if (view.value !== 'timeline') show('timeline', { q: param('q') });
 	event.preventDefault();
 }

@@ -6,10 +6,21 @@ import { send, sentence } from '../state/api';
 import type { Session } from '../state/types';
 import { Command } from './empty';
 
-const factsOf = (one: Session): string => [
-	one.state === 'failed' ? 'failed' : one.state === 'live' ? 'live' : one.state === 'opening' ? 'opening' : '',
-	one.duration_ns ? format.ns(one.duration_ns) : '', one.n_events ? `${format.count(one.n_events)} events` : '',
-	one.size_bytes ? format.bytes(one.size_bytes) : ''].filter(Boolean).join(' · ');
+const factsOf = (one: Session): string =>
+	[
+		one.state === 'failed'
+			? 'failed'
+			: one.state === 'live'
+				? 'live'
+				: one.state === 'opening'
+					? 'opening'
+					: '',
+		one.duration_ns ? format.ns(one.duration_ns) : '',
+		one.n_events ? `${format.count(one.n_events)} events` : '',
+		one.size_bytes ? format.bytes(one.size_bytes) : '',
+	]
+		.filter(Boolean)
+		.join(' · ');
 
 async function upload(file: File): Promise<void> {
 	say(`Sending ${file.name}, ${format.bytes(file.size)}.`);
@@ -25,10 +36,19 @@ async function upload(file: File): Promise<void> {
 export function Upload() {
 	const input = useRef<HTMLInputElement>(null);
 
-	return <>
-		<input ref={input} type="file" hidden onChange={event => event.currentTarget.files?.[0] && upload(event.currentTarget.files[0])} />
-		<button onClick={() => input.current?.click()}>open a file</button>
-	</>;
+	return (
+		<>
+			<input
+				ref={input}
+				type="file"
+				hidden
+				onChange={event =>
+					event.currentTarget.files?.[0] && upload(event.currentTarget.files[0])
+				}
+			/>
+			<button onClick={() => input.current?.click()}>open a file</button>
+		</>
+	);
 }
 
 function Row({ one, close }: { one: Session; close: () => void }) {
@@ -37,8 +57,7 @@ function Row({ one, close }: { one: Session; close: () => void }) {
 
 	const rename = async (name: string): Promise<void> => {
 		setNaming(false);
-		if (!name || name === one.name)
-			return;
+		if (!name || name === one.name) return;
 		try {
 			await send('PATCH', `/sessions/${one.id}`, { name });
 			await loadSessions();
@@ -46,14 +65,51 @@ function Row({ one, close }: { one: Session; close: () => void }) {
 			say(sentence(error));
 		}
 	};
-	return <li aria-current={one.id === sessionId.value}>
-		{isNaming ? <input aria-label="New name" value={one.name} ref={node => node?.focus()} onBlur={event => rename(event.currentTarget.value.trim())}
-			onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()} />
-			: <button class="pick" onClick={() => { go({ s: String(one.id), from: '', to: '', sel: '', range: '' }, true); close(); }}>{one.name}</button>}
-		<span class="facts" title={one.message ?? ''}>{factsOf(one)}</span>
-		<button class="plain" onClick={() => setNaming(true)} aria-label={`Rename ${one.name}`} title="Rename">✎</button>
-		{one.id !== sessionId.value && <button aria-pressed={compared} onClick={() => { show('compare', { with: String(one.id) }); close(); }}>compare</button>}
-	</li>;
+	return (
+		<li aria-current={one.id === sessionId.value}>
+			{isNaming ? (
+				<input
+					aria-label="New name"
+					value={one.name}
+					ref={node => node?.focus()}
+					onBlur={event => rename(event.currentTarget.value.trim())}
+					onKeyDown={event => event.key === 'Enter' && event.currentTarget.blur()}
+				/>
+			) : (
+				<button
+					class="pick"
+					onClick={() => {
+						go({ s: String(one.id), from: '', to: '', sel: '', range: '' }, true);
+						close();
+					}}
+				>
+					{one.name}
+				</button>
+			)}
+			<span class="facts" title={one.message ?? ''}>
+				{factsOf(one)}
+			</span>
+			<button
+				class="plain"
+				onClick={() => setNaming(true)}
+				aria-label={`Rename ${one.name}`}
+				title="Rename"
+			>
+				✎
+			</button>
+			{one.id !== sessionId.value && (
+				<button
+					aria-pressed={compared}
+					onClick={() => {
+						show('compare', { with: String(one.id) });
+						close();
+					}}
+				>
+					compare
+				</button>
+			)}
+		</li>
+	);
 }
 
 export function SessionMenu({ close }: { close: () => void }) {
@@ -61,7 +117,11 @@ export function SessionMenu({ close }: { close: () => void }) {
 
 	useEffect(() => {
 		const away = (event: Event): void => {
-			if (event instanceof KeyboardEvent ? event.key === 'Escape' : !menu.current?.parentElement?.contains(event.target as Node))
+			if (
+				event instanceof KeyboardEvent
+					? event.key === 'Escape'
+					: !menu.current?.parentElement?.contains(event.target as Node)
+			)
 				close();
 		};
 		addEventListener('pointerdown', away);
@@ -72,17 +132,30 @@ export function SessionMenu({ close }: { close: () => void }) {
 			removeEventListener('keydown', away);
 		};
 	}, []);
-	return <div class="menu" ref={menu} role="dialog" aria-label="Traces">
-		<ul>{(sessions.value ?? []).map(one => <Row key={one.id} one={one} close={close} />)}</ul>
-		<footer><Upload /><span class="quiet">A recording, or a trace of PyTorch, Chrome and other tools.</span></footer>
-	</div>;
+	return (
+		<div class="menu" ref={menu} role="dialog" aria-label="Traces">
+			<ul>
+				{(sessions.value ?? []).map(one => (
+					<Row key={one.id} one={one} close={close} />
+				))}
+			</ul>
+			<footer>
+				<Upload />
+				<span class="quiet">A recording, or a trace of PyTorch, Chrome and other tools.</span>
+			</footer>
+		</div>
+	);
 }
 
 export function NoSessions() {
-	return <div class="empty-view">
-		<h2>No trace yet</h2>
-		<p>Open a file here, or start the server with one, or with a folder of them.</p>
-		<Command text="sonde record -- ./train && sonde serve train.sonde" />
-		<p class="command"><Upload /></p>
-	</div>;
+	return (
+		<div class="empty-view">
+			<h2>No trace yet</h2>
+			<p>Open a file here, or start the server with one, or with a folder of them.</p>
+			<Command text="sonde record -- ./train && sonde serve train.sonde" />
+			<p class="command">
+				<Upload />
+			</p>
+		</div>
+	);
 }

@@ -3,29 +3,85 @@ import * as format from '../data/format';
 import type { Part } from '../data/breakdown';
 
 export function Stack({ parts, span, label }: { parts: Part[]; span: number; label: string }) {
-	return <div class="stack" role="img" aria-label={`${label}: ${parts.map(part => `${part.name} ${format.percent(100 * part.ns / span)} %`).join(', ')}`}>
-		{parts.filter(part => part.ns > 0).map(part => <div key={part.name} class={`c${part.hue}`} style={{ flexGrow: String(part.ns), flexBasis: '0' }} title={`${part.name}: ${format.ns(part.ns)}, ${format.percent(100 * part.ns / span)} %`} />)}
-	</div>;
+	return (
+		<div
+			class="stack"
+			role="img"
+			aria-label={`${label}: ${parts.map(part => `${part.name} ${format.percent((100 * part.ns) / span)} %`).join(', ')}`}
+		>
+			{parts
+				.filter(part => part.ns > 0)
+				.map(part => (
+					<div
+						key={part.name}
+						class={`c${part.hue}`}
+						style={{ flexGrow: String(part.ns), flexBasis: '0' }}
+						title={`${part.name}: ${format.ns(part.ns)}, ${format.percent((100 * part.ns) / span)} %`}
+					/>
+				))}
+		</div>
+	);
 }
 
 export function Legend({ parts, span }: { parts: Part[]; span: number }) {
-	return <ul class="legend">{parts.map(part => <li key={part.name} class={`c${part.hue}`}>{part.name} <b>{format.percent(100 * part.ns / span)} %</b> <span class="quiet">{format.ns(part.ns)}</span></li>)}</ul>;
+	return (
+		<ul class="legend">
+			{parts.map(part => (
+				<li key={part.name} class={`c${part.hue}`}>
+					{part.name} <b>{format.percent((100 * part.ns) / span)} %</b>{' '}
+					<span class="quiet">{format.ns(part.ns)}</span>
+				</li>
+			))}
+		</ul>
+	);
 }
 
 // Values with an error to either side, the largest first; negative ones to the left.
-export interface Bar { name: string; value: number; low: number | null; high: number | null; text: string; hue?: number }
+export interface Bar {
+	name: string;
+	value: number;
+	low: number | null;
+	high: number | null;
+	text: string;
+	hue?: number;
+}
 
 export function Bars({ bars, label }: { bars: Bar[]; label: string }) {
-	const edge = (bar: Bar): number[] => [bar.value, bar.low ?? bar.value, bar.high ?? bar.value].filter(Number.isFinite);
-	const least = Math.min(0, ...bars.flatMap(edge)), most = Math.max(0, ...bars.flatMap(edge)), range = most - least || 1;
-	const x = (value: number): number => 100 * (Math.max(least, Math.min(most, value)) - least) / range;
+	const edge = (bar: Bar): number[] =>
+		[bar.value, bar.low ?? bar.value, bar.high ?? bar.value].filter(Number.isFinite);
+	const least = Math.min(0, ...bars.flatMap(edge)),
+		most = Math.max(0, ...bars.flatMap(edge)),
+		range = most - least || 1;
+	const x = (value: number): number => (100 * (Math.max(least, Math.min(most, value)) - least)) / range;
 
-	return <div class="bars" role="img" aria-label={label}>{bars.map((bar, i) => <div key={i} class="bar-row">
-		<span class="mono" title={bar.name}>{format.middle(bar.name, 56)}</span>
-		<span class="track">
-			<span class={`fill c${bar.hue ?? 0}`} style={{ left: `${x(Math.min(0, bar.value))}%`, width: `${Math.max(0.2, Math.abs(x(bar.value) - x(0)))}%` }} />
-			{bar.low !== null && bar.high !== null && <span class="error" style={{ left: `${x(bar.low)}%`, width: `${Math.max(0.1, x(bar.high) - x(bar.low))}%` }} />}
-		</span>
-		<span class="num">{bar.text}</span>
-	</div>)}</div>;
+	return (
+		<div class="bars" role="img" aria-label={label}>
+			{bars.map((bar, i) => (
+				<div key={i} class="bar-row">
+					<span class="mono" title={bar.name}>
+						{format.middle(bar.name, 56)}
+					</span>
+					<span class="track">
+						<span
+							class={`fill c${bar.hue ?? 0}`}
+							style={{
+								left: `${x(Math.min(0, bar.value))}%`,
+								width: `${Math.max(0.2, Math.abs(x(bar.value) - x(0)))}%`,
+							}}
+						/>
+						{bar.low !== null && bar.high !== null && (
+							<span
+								class="error"
+								style={{
+									left: `${x(bar.low)}%`,
+									width: `${Math.max(0.1, x(bar.high) - x(bar.low))}%`,
+								}}
+							/>
+						)}
+					</span>
+					<span class="num">{bar.text}</span>
+				</div>
+			))}
+		</div>
+	);
 }

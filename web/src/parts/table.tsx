@@ -20,49 +20,92 @@ export interface TableProps {
 	isBare?: boolean; // without title and tools
 }
 
-interface BodyProps extends TableProps { rows: number[]; first: number; n: number; bar: number; units: (format.Unit | undefined)[]; most: number }
+interface BodyProps extends TableProps {
+	rows: number[];
+	first: number;
+	n: number;
+	bar: number;
+	units: (format.Unit | undefined)[];
+	most: number;
+}
 
 function Body({ table, rows, first, n, bar, units, most, onRow, rowTitle }: BodyProps) {
 	const visible = rows.slice(first, first + n);
 	const keys = (event: KeyboardEvent, row: number): void => {
-		const step = event.key === 'ArrowDown' ? 'nextElementSibling' : event.key === 'ArrowUp' ? 'previousElementSibling' : null;
-		if (event.key === 'Enter' && onRow && event.target === event.currentTarget)
-			onRow(row);
-		else if (step)
-			((event.currentTarget as HTMLElement)[step] as HTMLElement | null)?.focus();
-		else
-			return;
+		const step =
+			event.key === 'ArrowDown'
+				? 'nextElementSibling'
+				: event.key === 'ArrowUp'
+					? 'previousElementSibling'
+					: null;
+		if (event.key === 'Enter' && onRow && event.target === event.currentTarget) onRow(row);
+		else if (step) ((event.currentTarget as HTMLElement)[step] as HTMLElement | null)?.focus();
+		else return;
 		event.preventDefault();
 		event.stopPropagation();
 	};
-	return <tbody>
-		{first > 0 && <tr class="space" aria-hidden="true"><td colSpan={table.columns.length} style={{ height: `${first * ROW}px` }} /></tr>}
-		{visible.map((row, i) => <tr key={row} tabIndex={first + i === 0 ? 0 : -1} aria-rowindex={first + i + 2} title={onRow ? rowTitle : undefined}
-			class={onRow ? 'active' : ''} onKeyDown={event => keys(event, row)} onClick={onRow && (() => onRow(row))}>
-			{table.columns.map((column, c) => {
-				if (column.hidden)
-					return null;
-				const cell = table.rows[row]![c] ?? null;
-				const text = cellText(column, cell, units[c]);
-				const style: Record<string, string> = {};
-				if (c === bar && typeof cell === 'number' && most > 0)
-					style['--part'] = `${Math.max(0, Math.min(100, 100 * cell / most))}%`;
-				if (c === 0 && table.depths?.[row])
-					style['paddingLeft'] = `${8 + 16 * table.depths[row]!}px`;
-				return <td key={column.key} class={(isNumeric(column) ? 'n' : '') + (c === bar ? ' bar' : '')} style={style}
-					title={text.length > LONG ? format.middle(text, 2000) : undefined}>{format.middle(text, LONG)}</td>;
-			})}
-		</tr>)}
-		{first + n < rows.length && <tr class="space" aria-hidden="true"><td colSpan={table.columns.length}
-			style={{ height: `${(rows.length - first - n) * ROW}px` }} /></tr>}
-	</tbody>;
+	return (
+		<tbody>
+			{first > 0 && (
+				<tr class="space" aria-hidden="true">
+					<td colSpan={table.columns.length} style={{ height: `${first * ROW}px` }} />
+				</tr>
+			)}
+			{visible.map((row, i) => (
+				<tr
+					key={row}
+					tabIndex={first + i === 0 ? 0 : -1}
+					aria-rowindex={first + i + 2}
+					title={onRow ? rowTitle : undefined}
+					class={onRow ? 'active' : ''}
+					onKeyDown={event => keys(event, row)}
+					onClick={onRow && (() => onRow(row))}
+				>
+					{table.columns.map((column, c) => {
+						if (column.hidden) return null;
+						const cell = table.rows[row]![c] ?? null;
+						const text = cellText(column, cell, units[c]);
+						const style: Record<string, string> = {};
+						if (c === bar && typeof cell === 'number' && most > 0)
+							style['--part'] =
+								`${Math.max(0, Math.min(100, (100 * cell) / most))}%`;
+						if (c === 0 && table.depths?.[row])
+							style['paddingLeft'] = `${8 + 16 * table.depths[row]!}px`;
+						return (
+							<td
+								key={column.key}
+								class={
+									(isNumeric(column) ? 'n' : '') +
+									(c === bar ? ' bar' : '')
+								}
+								style={style}
+								title={
+									text.length > LONG
+										? format.middle(text, 2000)
+										: undefined
+								}
+							>
+								{format.middle(text, LONG)}
+							</td>
+						);
+					})}
+				</tr>
+			))}
+			{first + n < rows.length && (
+				<tr class="space" aria-hidden="true">
+					<td
+						colSpan={table.columns.length}
+						style={{ height: `${(rows.length - first - n) * ROW}px` }}
+					/>
+				</tr>
+			)}
+		</tbody>
+	);
 }
 
 function largest(table: Table, column: number): number {
 	let most = 0;
-	for (const row of table.rows)
-		if (typeof row[column] === 'number')
-			most = Math.max(most, row[column] as number);
+	for (const row of table.rows) if (typeof row[column] === 'number') most = Math.max(most, row[column] as number);
 	return most;
 }
 
@@ -80,26 +123,112 @@ export function TableView(props: TableProps) {
 	const n = isVirtual ? Math.ceil(maxHeight / ROW) + 20 : rows.length;
 	const first = isVirtual ? Math.max(0, Math.min(rows.length - n, Math.floor(top / ROW) - 10)) : 0;
 
-	return <section class="table-view" aria-label={table.title ?? table.key}>
-		{!props.isBare && <div class="table-tools">
-			{table.title && <h2>{table.title}</h2>}
-			<span class="quiet">{filter ? `${format.count(rows.length)} of ${format.plural(table.rows.length, 'row')}` : format.plural(table.rows.length, 'row')}</span>
-			<span class="spring" />
-			{table.rows.length > FILTER_FROM && <input type="search" placeholder="filter" aria-label={`Filter ${table.title ?? table.key}`}
-				value={filter} onInput={event => setFilter(event.currentTarget.value)} />}
-			{table.rows.length > 0 && <button onClick={() => copy(csv(table, rows), `${format.plural(rows.length, 'row')} as CSV`)}>copy as CSV</button>}
-		</div>}
-		<div class="scroll" ref={scroll} style={{ maxHeight: `${maxHeight}px` }} onScroll={event => isVirtual && setTop(event.currentTarget.scrollTop)}>
-			<table aria-rowcount={rows.length + 1}>
-				<thead><tr>{table.columns.map((column, i) => !column.hidden && <th key={column.key} scope="col" class={isNumeric(column) ? 'n' : ''}
-					aria-sort={sort?.column === i ? sort.down ? 'descending' : 'ascending' : undefined}>
-					<button onClick={() => setSort(nextSort(sort, i, isNumeric(column)))}>
-						{column.header}{column.type === 'percent' && !column.header.includes('%') && !/percent/.test(column.header) ? ' %' : ''}
-					</button>
-				</th>)}</tr></thead>
-				<Body {...props} rows={rows} first={first} n={n} bar={bar} units={units} most={most} />
-			</table>
-			{rows.length === 0 && <p class="nothing quiet">{filter ? 'No row has this.' : 'No rows.'}</p>}
-		</div>
-	</section>;
+	return (
+		<section class="table-view" aria-label={table.title ?? table.key}>
+			{!props.isBare && (
+				<div class="table-tools">
+					{table.title && <h2>{table.title}</h2>}
+					<span class="quiet">
+						{filter
+							? `${format.count(rows.length)} of ${format.plural(table.rows.length, 'row')}`
+							: format.plural(table.rows.length, 'row')}
+					</span>
+					<span class="spring" />
+					{table.rows.length > FILTER_FROM && (
+						<input
+							type="search"
+							placeholder="filter"
+							aria-label={`Filter ${table.title ?? table.key}`}
+							value={filter}
+							onInput={event => setFilter(event.currentTarget.value)}
+						/>
+					)}
+					{table.rows.length > 0 && (
+						<button
+							onClick={() =>
+								copy(
+									csv(table, rows),
+									`${format.plural(rows.length, 'row')} as CSV`,
+								)
+							}
+						>
+							copy as CSV
+						</button>
+					)}
+				</div>
+			)}
+			<div
+				class="scroll"
+				ref={scroll}
+				style={{ maxHeight: `${maxHeight}px` }}
+				onScroll={event => isVirtual && setTop(event.currentTarget.scrollTop)}
+			>
+				<table aria-rowcount={rows.length + 1}>
+					<thead>
+						<tr>
+							{table.columns.map(
+								(column, i) =>
+									!column.hidden && (
+										<th
+											key={column.key}
+											scope="col"
+											class={
+												isNumeric(column)
+													? 'n'
+													: ''
+											}
+											aria-sort={
+												sort?.column === i
+													? sort.down
+														? 'descending'
+														: 'ascending'
+													: undefined
+											}
+										>
+											<button
+												onClick={() =>
+													setSort(
+														nextSort(
+															sort,
+															i,
+															isNumeric(
+																column,
+															),
+														),
+													)
+												}
+											>
+												{column.header}
+												{column.type ===
+													'percent' &&
+												!column.header.includes(
+													'%',
+												) &&
+												!/percent/.test(
+													column.header,
+												)
+													? ' %'
+													: ''}
+											</button>
+										</th>
+									),
+							)}
+						</tr>
+					</thead>
+					<Body
+						{...props}
+						rows={rows}
+						first={first}
+						n={n}
+						bar={bar}
+						units={units}
+						most={most}
+					/>
+				</table>
+				{rows.length === 0 && (
+					<p class="nothing quiet">{filter ? 'No row has this.' : 'No rows.'}</p>
+				)}
+			</div>
+		</section>
+	);
 }

@@ -11,12 +11,9 @@ export const params = signal<address.Params>(address.parse(location.hash));
 // Changes what is given; '' takes a parameter away. A step that the reader would go back over is pushed.
 export function go(patch: address.Params, push = false): void {
 	const next = { ...params.value, ...patch };
-	for (const key of Object.keys(next))
-		if (next[key] === '')
-			delete next[key];
+	for (const key of Object.keys(next)) if (next[key] === '') delete next[key];
 	const hash = address.format(next);
-	if (hash === address.format(params.value))
-		return;
+	if (hash === address.format(params.value)) return;
 	params.value = next;
 	history[push ? 'pushState' : 'replaceState'](null, '', hash || location.pathname);
 }
@@ -34,7 +31,11 @@ const NOT_SHARED = ['s', 'v', 'steps', 'ranks', 'with'];
 
 // Another view of the same trace; what belongs to the view before is left behind.
 export function show(view: string, patch: address.Params = {}): void {
-	const clear = Object.fromEntries(Object.keys(params.value).filter(key => !NOT_SHARED.includes(key)).map(key => [key, '']));
+	const clear = Object.fromEntries(
+		Object.keys(params.value)
+			.filter(key => !NOT_SHARED.includes(key))
+			.map(key => [key, '']),
+	);
 	go({ ...clear, ...patch, v: view }, true);
 }
 
@@ -50,7 +51,7 @@ export const sessionId = computed(() => {
 	return wanted ?? sessions.value?.[0]?.id ?? null;
 });
 export const session = computed(() => sessions.value?.find(one => one.id === sessionId.value) ?? null);
-export const sessionPath = computed(() => sessionId.value === null ? null : `/sessions/${sessionId.value}`);
+export const sessionPath = computed(() => (sessionId.value === null ? null : `/sessions/${sessionId.value}`));
 
 export async function loadSessions(): Promise<void> {
 	try {
@@ -71,8 +72,7 @@ export const shownGeneration = signal(0);
 
 effect(() => {
 	const now = generation.value;
-	if (!isPaused.value)
-		shownGeneration.value = now;
+	if (!isPaused.value) shownGeneration.value = now;
 });
 
 let factsOf: string | null = null;
@@ -86,13 +86,15 @@ effect(() => {
 		factsOf = path;
 	}
 	if (path)
-		get<Facts & { session: Session }>(path, control.signal).then(value => {
-			facts.value = { ...value, name: value.session.name };
-			factsError.value = null;
-		}, error => {
-			if (!isAbort(error))
-				factsError.value = sentence(error);
-		});
+		get<Facts & { session: Session }>(path, control.signal).then(
+			value => {
+				facts.value = { ...value, name: value.session.name };
+				factsError.value = null;
+			},
+			error => {
+				if (!isAbort(error)) factsError.value = sentence(error);
+			},
+		);
 	return () => control.abort();
 });
 

@@ -5,9 +5,13 @@ import { loadSessions, say, sessions, sessionId } from './app';
 function apply(next: Session): void {
 	const before = sessions.value ?? [];
 	const old = before.find(one => one.id === next.id);
-	sessions.value = old ? before.map(one => one.id === next.id ? { ...one, ...next } : one) : [...before, next];
+	sessions.value = old ? before.map(one => (one.id === next.id ? { ...one, ...next } : one)) : [...before, next];
 	if (old?.state === 'live' && next.state !== 'live' && next.id === sessionId.value)
-		say(next.state === 'failed' ? `The recording failed: ${next.message ?? 'no reason given'}` : 'The run has ended.');
+		say(
+			next.state === 'failed'
+				? `The recording failed: ${next.message ?? 'no reason given'}`
+				: 'The run has ended.',
+		);
 }
 
 export function listen(): void {
@@ -22,8 +26,7 @@ export function listen(): void {
 		}
 	});
 	source.addEventListener('open', () => {
-		if (wasLost)
-			void loadSessions();
+		if (wasLost) void loadSessions();
 		wasLost = false;
 	});
 	source.addEventListener('error', () => {

@@ -3,7 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { shownGeneration } from './app';
 import { get, isAbort, sentence } from './api';
 
-export interface Fetched<T> { data: T | null; error: string | null; isLoading: boolean; path: string | null }
+export interface Fetched<T> {
+	data: T | null;
+	error: string | null;
+	isLoading: boolean;
+	path: string | null;
+}
 
 export function useFetch<T>(path: string | null): Fetched<T> {
 	const [state, setState] = useState<Fetched<T>>({ data: null, error: null, isLoading: path !== null, path });
@@ -21,7 +26,8 @@ export function useFetch<T>(path: string | null): Fetched<T> {
 			error => {
 				if (!isAbort(error))
 					setState({ data: null, error: sentence(error), isLoading: false, path });
-			});
+			},
+		);
 		return () => control.abort();
 	}, [path, generation]);
 	return state;

@@ -12,7 +12,13 @@ export interface Session {
 	generation?: number;
 }
 
-export interface Diagnostic { kind: string; count: number; lost?: boolean; file?: string; first?: number | null }
+export interface Diagnostic {
+	kind: string;
+	count: number;
+	lost?: boolean;
+	file?: string;
+	first?: number | null;
+}
 
 export interface Facts {
 	name: string;
@@ -31,7 +37,15 @@ export interface Facts {
 }
 
 export type TrackKind = 'thread' | 'stream' | 'async' | 'process';
-export interface Process { id: number; pid?: number | string | null; name: string | null; labels?: string | null; rank: number | null; sort?: number; device?: number | null }
+export interface Process {
+	id: number;
+	pid?: number | string | null;
+	name: string | null;
+	labels?: string | null;
+	rank: number | null;
+	sort?: number;
+	device?: number | null;
+}
 export interface Track {
 	id: number;
 	kind: TrackKind;
@@ -43,14 +57,50 @@ export interface Track {
 	n_slices: number;
 	device?: number | null;
 }
-export interface Lane { lane: number; track: number; group: number; depth: number; n_slices: number; first_slice: number }
-export interface Counter { id: number; name: string; track: number; n_values: number; unit?: string | null }
-export interface Tracks { processes: Process[]; tracks: Track[]; lanes: Lane[]; counters: Counter[]; generation?: number }
+export interface Lane {
+	lane: number;
+	track: number;
+	group: number;
+	depth: number;
+	n_slices: number;
+	first_slice: number;
+}
+export interface Counter {
+	id: number;
+	name: string;
+	track: number;
+	n_values: number;
+	unit?: string | null;
+}
+export interface Tracks {
+	processes: Process[];
+	tracks: Track[];
+	lanes: Lane[];
+	counters: Counter[];
+	generation?: number;
+}
 
-export interface Site { name: string; category: string; class: string }
+export interface Site {
+	name: string;
+	category: string;
+	class: string;
+}
 
-export interface SliceRef { id: number; name: string; class: string; start_ns: number; dur_ns: number; lane: number; track: number }
-export interface Flow { dir: 'in' | 'out'; kind: string; name: string; slice: SliceRef | null }
+export interface SliceRef {
+	id: number;
+	name: string;
+	class: string;
+	start_ns: number;
+	dur_ns: number;
+	lane: number;
+	track: number;
+}
+export interface Flow {
+	dir: 'in' | 'out';
+	kind: string;
+	name: string;
+	slice: SliceRef | null;
+}
 export interface Slice extends SliceRef {
 	category: string;
 	self_ns: number | null;
@@ -66,6 +116,22 @@ export interface Slice extends SliceRef {
 	is_repaired?: boolean;
 }
 
-export interface Step { number: number; start_ns: number; dur_ns: number; rank: number | null; slice: number | null }
-export interface TimeNote { id: number; from_ns: number; to_ns: number; text: string; created?: string }
-export interface SavedView { id: number; name: string; state: string }
+export interface Step {
+	number: number;
+	start_ns: number;
+	dur_ns: number;
+	rank: number | null;
+	slice: number | null;
+}
+export interface TimeNote {
+	id: number;
+	from_ns: number;
+	to_ns: number;
+	text: string;
+	created?: string;
+}
+export interface SavedView {
+	id: number;
+	name: string;
+	state: string;
+}

@@ -35,70 +35,137 @@ export const trackKey = (track: Track): string => `t${track.id}`;
 export const counterKey = (counter: Counter): string => `c${counter.id}`;
 
 export function processLabel(process: Process): string {
-	const plain = process.name || (typeof process.pid === 'number' ? `process ${process.pid}` : process.pid || 'process');
+	const plain =
+		process.name || (typeof process.pid === 'number' ? `process ${process.pid}` : process.pid || 'process');
 	const name = process.labels ? `${plain} · ${process.labels}` : plain;
-	return process.rank !== null && process.rank !== undefined && process.rank >= 0 && !/rank/i.test(name) ? `rank ${process.rank} · ${name}` : name;
+	return process.rank !== null && process.rank !== undefined && process.rank >= 0 && !/rank/i.test(name)
+		? `rank ${process.rank} · ${name}`
+		: name;
 }
 
 export function trackLabel(track: Track): string {
-	if (track.name?.trim())
-		return track.name.trim();
+	if (track.name?.trim()) return track.name.trim();
 	const id = track.number ?? track.id;
-	if (typeof id === 'string' && id)
-		return id;
-	return track.kind === 'stream' ? `stream ${id}` : track.kind === 'async' ? 'async' : track.kind === 'process' ? 'process' : `thread ${id}`;
+	if (typeof id === 'string' && id) return id;
+	return track.kind === 'stream'
+		? `stream ${id}`
+		: track.kind === 'async'
+			? 'async'
+			: track.kind === 'process'
+				? 'process'
+				: `thread ${id}`;
 }
 
-const bySort = (a: { sort?: number; id: number }, b: { sort?: number; id: number }): number => (a.sort ?? 0) - (b.sort ?? 0) || a.id - b.id;
+const bySort = (a: { sort?: number; id: number }, b: { sort?: number; id: number }): number =>
+	(a.sort ?? 0) - (b.sort ?? 0) || a.id - b.id;
 
 function shownLanes(lanes: Lane[], maxDepth: number, isFolded: boolean): Lane[] {
 	return isFolded ? lanes.slice(0, 1) : lanes.filter(lane => lane.depth < maxDepth);
 }
 
-export interface Layout { rows: Row[]; pinned: Row[]; height: number; pinnedHeight: number }
+export interface Layout {
+	rows: Row[];
+	pinned: Row[];
+	height: number;
+	pinnedHeight: number;
+}
 
 export function layout(all: Tracks, options: LayoutOptions): Layout {
 	const lanesOf = groupBy(all.lanes, lane => lane.track);
 	const countersOf = groupBy(all.counters, counter => counter.track);
 	const tracksOf = groupBy(all.tracks, track => track.process);
 	const wanted = options.filter.trim().toLowerCase();
-	const rows: Row[] = [], pinned: Row[] = [];
+	const rows: Row[] = [],
+		pinned: Row[] = [];
 
-	const make = (row: Partial<Row> & Pick<Row, 'kind' | 'key' | 'height' | 'label' | 'process' | 'rank'>): Row =>
-		({ y: 0, detail: '', track: null, counter: null, lanes: [], nHidden: 0, isFolded: options.folded.has(row.key), isPinned: options.pinned.has(row.key), ...row });
+	const make = (
+		row: Partial<Row> & Pick<Row, 'kind' | 'key' | 'height' | 'label' | 'process' | 'rank'>,
+	): Row => ({
+		y: 0,
+		detail: '',
+		track: null,
+		counter: null,
+		lanes: [],
+		nHidden: 0,
+		isFolded: options.folded.has(row.key),
+		isPinned: options.pinned.has(row.key),
+		...row,
+	});
 	const place = (row: Row): void => {
 		(row.isPinned ? pinned : rows).push(row);
 	};
 	for (const process of [...all.processes].sort((a, b) => (a.rank ?? -1) - (b.rank ?? -1) || bySort(a, b))) {
 		const { rank } = process;
-		if (options.ranks && rank !== null && rank >= 0 && !options.ranks.has(rank))
-			continue;
+		if (options.ranks && rank !== null && rank >= 0 && !options.ranks.has(rank)) continue;
 		const inside: Row[] = [];
 		for (const track of (tracksOf.get(process.id) ?? []).sort(bySort)) {
-			const label = trackLabel(track), lanes = lanesOf.get(track.id) ?? [];
-			if (wanted && !label.toLowerCase().includes(wanted))
-				continue;
+			const label = trackLabel(track),
+				lanes = lanesOf.get(track.id) ?? [];
+			if (wanted && !label.toLowerCase().includes(wanted)) continue;
 			const shown = shownLanes(lanes, options.maxDepth, options.folded.has(trackKey(track)));
 			if (shown.length)
-				inside.push(make({ kind: 'track', key: trackKey(track), label, process: process.id, rank, track, lanes: shown,
-					height: shown.length * HEIGHT.lane + HEIGHT.gap, nHidden: lanes.length - shown.length,
-					detail: track.number !== null && track.number !== undefined && !label.includes(String(track.number)) ? String(track.number) : '' }));
+				inside.push(
+					make({
+						kind: 'track',
+						key: trackKey(track),
+						label,
+						process: process.id,
+						rank,
+						track,
+						lanes: shown,
+						height: shown.length * HEIGHT.lane + HEIGHT.gap,
+						nHidden: lanes.length - shown.length,
+						detail:
+							track.number !== null &&
+							track.number !== undefined &&
+							!label.includes(String(track.number))
+								? String(track.number)
+								: '',
+					}),
+				);
 			for (const counter of countersOf.get(track.id) ?? [])
-				inside.push(make({ kind: 'counter', key: counterKey(counter), label: counter.name, process: process.id, rank, counter, height: HEIGHT.counter }));
+				inside.push(
+					make({
+						kind: 'counter',
+						key: counterKey(counter),
+						label: counter.name,
+						process: process.id,
+						rank,
+						counter,
+						height: HEIGHT.counter,
+					}),
+				);
 		}
-		if (!inside.length)
-			continue;
-		const header = make({ kind: 'process', key: processKey(process), label: processLabel(process), process: process.id, rank, height: HEIGHT.process });
+		if (!inside.length) continue;
+		const header = make({
+			kind: 'process',
+			key: processKey(process),
+			label: processLabel(process),
+			process: process.id,
+			rank,
+			height: HEIGHT.process,
+		});
 		rows.push(header);
 		if (options.overlapRanks.has(rank ?? -1) && inside.some(row => row.track?.kind === 'stream'))
-			place(make({ kind: 'overlap', key: `o${process.id}`, label: 'overlap', process: process.id, rank, height: HEIGHT.overlap + HEIGHT.gap }));
+			place(
+				make({
+					kind: 'overlap',
+					key: `o${process.id}`,
+					label: 'overlap',
+					process: process.id,
+					rank,
+					height: HEIGHT.overlap + HEIGHT.gap,
+				}),
+			);
 		inside.filter(row => row.isPinned || !header.isFolded).forEach(place);
 	}
-	const stack = (list: Row[]): number => list.reduce((y, row) => {
-		row.y = y;
-		return y + row.height;
-	}, 0);
-	const pinnedHeight = stack(pinned), height = stack(rows);
+	const stack = (list: Row[]): number =>
+		list.reduce((y, row) => {
+			row.y = y;
+			return y + row.height;
+		}, 0);
+	const pinnedHeight = stack(pinned),
+		height = stack(rows);
 	return { rows, pinned, height, pinnedHeight };
 }
 
@@ -106,21 +173,19 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 export function laneTop(rows: Row[], lane: number): { row: Row; y: number } | null {
 	for (const row of rows) {
 		const at = row.lanes.findIndex(one => one.lane === lane);
-		if (at >= 0)
-			return { row, y: row.y + at * HEIGHT.lane };
+		if (at >= 0) return { row, y: row.y + at * HEIGHT.lane };
 	}
 	return null;
 }
 
 // The row at a height, by bisection.
 export function rowAt(rows: Row[], y: number): Row | null {
-	let low = 0, high = rows.length;
+	let low = 0,
+		high = rows.length;
 	while (low < high) {
 		const mid = (low + high) >>> 1;
-		if (rows[mid]!.y + rows[mid]!.height > y)
-			high = mid;
-		else
-			low = mid + 1;
+		if (rows[mid]!.y + rows[mid]!.height > y) high = mid;
+		else low = mid + 1;
 	}
 	const row = rows[low];
 	return row && row.y <= y ? row : null;

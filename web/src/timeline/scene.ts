@@ -6,14 +6,35 @@ import { sentence, ApiError } from '../state/api';
 import type { Lane, SliceRef } from '../state/types';
 import { HEIGHT, laneTop, rowAt, type Row } from './layout';
 import { Loader } from './loader';
-import { arrow, begin, drawCaliper, drawMinimap, drawNotes, drawRange, drawRuler, drawSteps, flowColor, FONT, look, outline, RULER, STEPS, type Box } from './overlay';
+import {
+	arrow,
+	begin,
+	drawCaliper,
+	drawMinimap,
+	drawNotes,
+	drawRange,
+	drawRuler,
+	drawSteps,
+	flowColor,
+	FONT,
+	look,
+	outline,
+	RULER,
+	STEPS,
+	type Box,
+} from './overlay';
 import { mix, type Band, type Colors, type Frame, type PaintRow } from './paint';
 import { byFit, eachRect } from './range';
 import type { Store } from './store';
 import type { Message } from './worker';
 import { startWorker } from './start';
 
-export interface Canvases { minimap: HTMLCanvasElement; ruler: HTMLCanvasElement; boxes: HTMLCanvasElement; overlay: HTMLCanvasElement }
+export interface Canvases {
+	minimap: HTMLCanvasElement;
+	ruler: HTMLCanvasElement;
+	boxes: HTMLCanvasElement;
+	overlay: HTMLCanvasElement;
+}
 export const MINIMAP = 48;
 const GAP = 2; // css px between lanes
 
@@ -33,22 +54,42 @@ export class Scene {
 	private sent: unknown[] = []; // data
 	private painted: unknown[] = []; // sites and colours
 
-	constructor(readonly store: Store, private readonly canvases: Canvases) {
-		this.loader = new Loader(() => this.onData(), error => {
-			if (!(error instanceof ApiError && error.code === 'changed'))
-				say(sentence(error));
-		});
+	constructor(
+		readonly store: Store,
+		private readonly canvases: Canvases,
+	) {
+		this.loader = new Loader(
+			() => this.onData(),
+			error => {
+				if (!(error instanceof ApiError && error.code === 'changed')) say(sentence(error));
+			},
+		);
 		const canvas = canvases.boxes.transferControlToOffscreen();
 		this.post({ kind: 'canvas', canvas }, [canvas]);
 		this.worker.onmessage = ({ data }: MessageEvent<{ ms: number }>) => {
 			this.drawMs = data.ms;
 			this.nFrames++;
 		};
-		this.ends.push(effect(() => {
-			void [store.sites.value, store.marks.value, store.view.value, store.layout.value, store.selection.value, store.hover.value, store.range.value, store.steps.value, store.notes.value,
-				store.rangeOptions.value, isDark.value, param('group'), facts.value];
-			this.plan();
-		}));
+		this.ends.push(
+			effect(() => {
+				void [
+					store.sites.value,
+					store.marks.value,
+					store.view.value,
+					store.layout.value,
+					store.selection.value,
+					store.hover.value,
+					store.range.value,
+					store.steps.value,
+					store.notes.value,
+					store.rangeOptions.value,
+					isDark.value,
+					param('group'),
+					facts.value,
+				];
+				this.plan();
+			}),
+		);
 	}
 
 	stop(): void {
@@ -70,20 +111,35 @@ export class Scene {
 
 	// Names and colours, when they are other ones. Names that the search did not find step back.
 	private sendSites(): void {
-		const dark = isDark.peek(), marks = this.store.marks.peek(), names = this.store.sites.peek(), back = parse(dark ? '#14171c' : '#ffffff');
+		const dark = isDark.peek(),
+			marks = this.store.marks.peek(),
+			names = this.store.sites.peek(),
+			back = parse(dark ? '#14171c' : '#ffffff');
 		const wanted = [names, marks, dark, this.ratio];
-		if (names !== this.painted[0])
-			this.post({ kind: 'sites', names: names.map(site => site.name) });
-		if (wanted.every((one, i) => one === this.painted[i]))
-			return;
+		if (names !== this.painted[0]) this.post({ kind: 'sites', names: names.map(site => site.name) });
+		if (wanted.every((one, i) => one === this.painted[i])) return;
 		this.painted = wanted;
 		const sites = Uint32Array.from(names, (site, i) => {
 			const color = siteColor(site.name, site.class, dark);
 			return marks && !marks.has(i) ? mix(color, back, 0.22) : color;
 		});
-		const classes = [HUE['kernel']!, HUE['communication']!, HUE['copy']!].map(hue => mix(hueColor(hue, dark), back, 0.72));
-		const colors: Colors = { sites, back, line: parse(dark ? '#20262e' : '#eceff3'), classes, counter: hueColor(0, dark), counterSoft: mix(hueColor(0, dark), back, 0.25) };
-		this.post({ kind: 'colors', colors, font: FONT.replace('11px', `${11 * this.ratio}px`), ratio: this.ratio });
+		const classes = [HUE['kernel']!, HUE['communication']!, HUE['copy']!].map(hue =>
+			mix(hueColor(hue, dark), back, 0.72),
+		);
+		const colors: Colors = {
+			sites,
+			back,
+			line: parse(dark ? '#20262e' : '#eceff3'),
+			classes,
+			counter: hueColor(0, dark),
+			counterSoft: mix(hueColor(0, dark), back, 0.25),
+		};
+		this.post({
+			kind: 'colors',
+			colors,
+			font: FONT.replace('11px', `${11 * this.ratio}px`),
+			ratio: this.ratio,
+		});
 	}
 
 	plan(): void {
@@ -108,12 +164,12 @@ export class Scene {
 
 	nsAt(x: number): number {
 		const { from, to } = this.store.view.peek();
-		return from + x / this.width * (to - from);
+		return from + (x / this.width) * (to - from);
 	}
 
 	xAt(ns: number): number {
 		const { from, to } = this.store.view.peek();
-		return (ns - from) / (to - from) * this.width;
+		return ((ns - from) / (to - from)) * this.width;
 	}
 
 	private top(row: Row): number {
@@ -126,16 +182,21 @@ export class Scene {
 
 	rowAt(y: number): Row | null {
 		const layout = this.store.layout.peek();
-		return layout && (y < this.pinned ? rowAt(layout.pinned, y) : rowAt(layout.rows, y - this.pinned + this.scroll));
+		return (
+			layout &&
+			(y < this.pinned ? rowAt(layout.pinned, y) : rowAt(layout.rows, y - this.pinned + this.scroll))
+		);
 	}
 
 	// What is at a point of the canvas; a box of a pixel is easier to hit with a little tolerance.
 	hit(x: number, y: number): { slice: number; site: number; n: number; lane: number } | null {
-		const row = this.rowAt(y), lane = row?.lanes[Math.floor((y - this.top(row)) / HEIGHT.lane)];
-		if (!lane)
-			return null;
-		const px = x * this.ratio, span = this.span;
-		let best: { slice: number; site: number; n: number; lane: number } | null = null, distance = 3 * this.ratio;
+		const row = this.rowAt(y),
+			lane = row?.lanes[Math.floor((y - this.top(row)) / HEIGHT.lane)];
+		if (!lane) return null;
+		const px = x * this.ratio,
+			span = this.span;
+		let best: { slice: number; site: number; n: number; lane: number } | null = null,
+			distance = 3 * this.ratio;
 		eachRect(byFit(this.loader.all, span), lane.lane, span, (x0, x1, site, n, _, slice) => {
 			const d = px < x0 ? x0 - px : px >= x1 ? px - x1 + 1 : 0;
 			if (d < distance) {
@@ -148,9 +209,11 @@ export class Scene {
 
 	// The counter at a point: the least and the most of its pixel.
 	counterAt(x: number, y: number): { name: string; min: number; max: number } | null {
-		const counter = this.rowAt(y)?.counter, ns = this.nsAt(x);
+		const counter = this.rowAt(y)?.counter,
+			ns = this.nsAt(x);
 		for (const chunk of counter ? this.loader.counters : []) {
-			const values = chunk.counters.get(counter!.id), at = Math.floor((ns - chunk.from) / (chunk.to - chunk.from) * chunk.px);
+			const values = chunk.counters.get(counter!.id),
+				at = Math.floor(((ns - chunk.from) / (chunk.to - chunk.from)) * chunk.px);
 			if (values && at >= 0 && at < chunk.px && !Number.isNaN(values.max[at]!))
 				return { name: counter!.name, min: values.min[at]!, max: values.max[at]! };
 		}
@@ -160,58 +223,115 @@ export class Scene {
 	// The box of a slice in css px of the canvas, or of its track when it is folded away; null when it has no row.
 	boxOf(slice: Pick<SliceRef, 'lane' | 'start_ns' | 'dur_ns' | 'track'>): Box | null {
 		const layout = this.store.layout.peek();
-		if (!layout)
-			return null;
-		const all = [...layout.pinned, ...layout.rows], found = laneTop(all, slice.lane);
+		if (!layout) return null;
+		const all = [...layout.pinned, ...layout.rows],
+			found = laneTop(all, slice.lane);
 		const row = found?.row ?? all.find(one => one.track?.id === slice.track);
-		if (!row)
-			return null;
-		return { x0: this.xAt(slice.start_ns), x1: this.xAt(slice.start_ns + slice.dur_ns), y: this.top(row) + (found ? found.y - row.y : 0), height: HEIGHT.lane - GAP };
+		if (!row) return null;
+		return {
+			x0: this.xAt(slice.start_ns),
+			x1: this.xAt(slice.start_ns + slice.dur_ns),
+			y: this.top(row) + (found ? found.y - row.y : 0),
+			height: HEIGHT.lane - GAP,
+		};
 	}
 
 	// ---- Drawing -------------------------------------------------------------------------------------------------
 
 	private visible(): { pinned: Row[]; rows: Row[] } {
 		const layout = this.store.layout.peek();
-		if (!layout)
-			return { pinned: [], rows: [] };
-		const low = this.scroll - 200, high = this.scroll + this.height - this.pinned + 200;
-		return { pinned: layout.pinned, rows: layout.rows.filter(row => row.y + row.height > low && row.y < high) };
+		if (!layout) return { pinned: [], rows: [] };
+		const low = this.scroll - 200,
+			high = this.scroll + this.height - this.pinned + 200;
+		return {
+			pinned: layout.pinned,
+			rows: layout.rows.filter(row => row.y + row.height > low && row.y < high),
+		};
 	}
 
 	private paintRows(rows: Row[]): PaintRow[] {
-		const r = this.ratio, height = Math.round((HEIGHT.lane - GAP) * r);
-		return rows.flatMap(row => row.lanes.map((lane, i) => ({ lane: lane.lane, y: Math.round((this.top(row) + i * HEIGHT.lane) * r), height })));
+		const r = this.ratio,
+			height = Math.round((HEIGHT.lane - GAP) * r);
+		return rows.flatMap(row =>
+			row.lanes.map((lane, i) => ({
+				lane: lane.lane,
+				y: Math.round((this.top(row) + i * HEIGHT.lane) * r),
+				height,
+			})),
+		);
 	}
 
 	private bands(rows: Row[]): Band[] {
 		const r = this.ratio;
-		return rows.flatMap((row): Band[] => row.kind === 'overlap' ? [{ kind: 'overlap', id: row.rank ?? -1, y: Math.round((this.top(row) + 2) * r), height: Math.round(HEIGHT.overlap * r) }]
-			: row.counter ? [{ kind: 'counter', id: row.counter.id, y: Math.round((this.top(row) + 2) * r), height: Math.round((row.height - 6) * r) }] : []);
+		return rows.flatMap((row): Band[] =>
+			row.kind === 'overlap'
+				? [
+						{
+							kind: 'overlap',
+							id: row.rank ?? -1,
+							y: Math.round((this.top(row) + 2) * r),
+							height: Math.round(HEIGHT.overlap * r),
+						},
+					]
+				: row.counter
+					? [
+							{
+								kind: 'counter',
+								id: row.counter.id,
+								y: Math.round((this.top(row) + 2) * r),
+								height: Math.round((row.height - 6) * r),
+							},
+						]
+					: [],
+		);
 	}
 
 	private draw(): void {
-		const { store } = this, view = store.view.peek(), { pinned, rows } = this.visible();
-		const seen = [...pinned, ...rows], path = sessionPath.peek();
-		if (!store.tracks.peek() || !path)
-			return;
+		const { store } = this,
+			view = store.view.peek(),
+			{ pinned, rows } = this.visible();
+		const seen = [...pinned, ...rows],
+			path = sessionPath.peek();
+		if (!store.tracks.peek() || !path) return;
 		this.loader.want({
-			path, view, width: Math.round(this.width * this.ratio), end: store.end.peek(), generation: store.tracks.peek()!.generation ?? 0,
-			lanes: [...new Set([...seen.flatMap(row => row.lanes.map(lane => lane.lane)), ...(this.loader.whole ? [] : this.outer())])],
-			counters: seen.flatMap(row => row.counter ? [row.counter.id] : []), overlap: seen.some(row => row.kind === 'overlap'), options: store.rangeOptions.peek(),
+			path,
+			view,
+			width: Math.round(this.width * this.ratio),
+			end: store.end.peek(),
+			generation: store.tracks.peek()!.generation ?? 0,
+			lanes: [
+				...new Set([
+					...seen.flatMap(row => row.lanes.map(lane => lane.lane)),
+					...(this.loader.whole ? [] : this.outer()),
+				]),
+			],
+			counters: seen.flatMap(row => (row.counter ? [row.counter.id] : [])),
+			overlap: seen.some(row => row.kind === 'overlap'),
+			options: store.rangeOptions.peek(),
 		});
 		this.drawTop();
 		// A recording that grew has other numbers: the old picture stays until there is a new one.
-		if (!this.loader.all.length && seen.some(row => row.lanes.length))
-			return;
+		if (!this.loader.all.length && seen.some(row => row.lanes.length)) return;
 		this.sendSites();
 		const data = [...this.loader.all, ...this.loader.overlap, ...this.loader.counters];
 		if (data.length !== this.sent.length || data.some((one, i) => one !== this.sent[i])) {
 			this.sent = data;
-			this.post({ kind: 'data', chunks: this.loader.all, overlap: this.loader.overlap, counters: this.loader.counters });
+			this.post({
+				kind: 'data',
+				chunks: this.loader.all,
+				overlap: this.loader.overlap,
+				counters: this.loader.counters,
+			});
 		}
-		const frame: Frame = { view: this.span, height: Math.round(this.height * this.ratio), clip: Math.round(this.pinned * this.ratio), pinned: this.paintRows(pinned),
-			rows: this.paintRows(rows), bands: this.bands(seen), groupPx: param('group') === '1' ? 6 * this.ratio : 0 };
+		const frame: Frame = {
+			view: this.span,
+			height: Math.round(this.height * this.ratio),
+			clip: Math.round(this.pinned * this.ratio),
+			pinned: this.paintRows(pinned),
+			rows: this.paintRows(rows),
+			bands: this.bands(seen),
+			groupPx: param('group') === '1' ? 6 * this.ratio : 0,
+		};
 		this.post({ kind: 'frame', frame });
 		this.drawOver();
 	}
@@ -220,42 +340,59 @@ export class Scene {
 	private outer(): number[] {
 		const best = new Map<number, Lane>();
 		for (const lane of this.store.tracks.peek()?.lanes ?? [])
-			if (lane.n_slices > (best.get(lane.track)?.n_slices ?? 0))
-				best.set(lane.track, lane);
+			if (lane.n_slices > (best.get(lane.track)?.n_slices ?? 0)) best.set(lane.track, lane);
 		return [...best.values()].map(lane => lane.lane);
 	}
 
 	private drawTop(): void {
-		const { store, width, ratio } = this, style = look(isDark.peek()), view = store.view.peek(), range = this.drag ?? store.range.peek();
+		const { store, width, ratio } = this,
+			style = look(isDark.peek()),
+			view = store.view.peek(),
+			range = this.drag ?? store.range.peek();
 		const ruler = begin(this.canvases.ruler, width, RULER + STEPS, ratio);
 		drawRuler(ruler, view, width, style);
 		drawSteps(ruler, store.stepRow.peek(), view, width, style);
 		drawNotes(ruler, store.notes.peek(), view, width, style);
-		if (range)
-			drawCaliper(ruler, range, view, width, style);
-		if (!this.loader.whole && this.hasMap)
-			return;
+		if (range) drawCaliper(ruler, range, view, width, style);
+		if (!this.loader.whole && this.hasMap) return;
 		this.hasMap = this.loader.whole !== null;
 		const map = begin(this.canvases.minimap, width, MINIMAP, ratio);
-		drawMinimap(map, this.loader.whole, this.outer().filter(lane => this.loader.whole?.lanes.has(lane)), store.sites.peek(), view, store.end.peek(), width, MINIMAP, style);
+		drawMinimap(
+			map,
+			this.loader.whole,
+			this.outer().filter(lane => this.loader.whole?.lanes.has(lane)),
+			store.sites.peek(),
+			view,
+			store.end.peek(),
+			width,
+			MINIMAP,
+			style,
+		);
 	}
 
 	private drawOver(): void {
-		const { store, width, height, ratio } = this, style = look(isDark.peek()), view = store.view.peek();
-		const ctx = begin(this.canvases.overlay, width, height, ratio), range = this.drag ?? store.range.peek(), selected = store.selection.peek(), hover = store.hover.peek();
-		if (range)
-			drawRange(ctx, range, view, width, 0, height, style);
+		const { store, width, height, ratio } = this,
+			style = look(isDark.peek()),
+			view = store.view.peek();
+		const ctx = begin(this.canvases.overlay, width, height, ratio),
+			range = this.drag ?? store.range.peek(),
+			selected = store.selection.peek(),
+			hover = store.hover.peek();
+		if (range) drawRange(ctx, range, view, width, 0, height, style);
 		if (selected) {
 			const own = this.boxOf(selected);
 			for (const flow of selected.flows) {
 				const other = flow.slice && this.boxOf(flow.slice);
-				if (!own || !other)
-					continue;
+				if (!own || !other) continue;
 				outline(ctx, other, flowColor(flow, style.isDark), false);
-				arrow(ctx, flow.dir === 'out' ? own : other, flow.dir === 'out' ? other : own, flowColor(flow, style.isDark));
+				arrow(
+					ctx,
+					flow.dir === 'out' ? own : other,
+					flow.dir === 'out' ? other : own,
+					flowColor(flow, style.isDark),
+				);
 			}
-			if (own)
-				outline(ctx, own, style.text, true);
+			if (own) outline(ctx, own, style.text, true);
 		}
 		if (hover) {
 			ctx.fillStyle = style.line;

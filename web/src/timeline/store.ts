@@ -7,19 +7,45 @@ import type { Flow, Site, Slice, SliceRef, Step, TimeNote, Tracks } from '../sta
 import { layout, type Layout } from './layout';
 import { clamp, fit, reveal, type Viewport } from './viewport';
 
-export interface Range { from: number; to: number }
-export interface Hover { slice: number; site: number; n: number; lane: number; x: number; y: number; counter: { name: string; min: number; max: number } | null }
-interface SearchAnswer { names: { site: number; name: string; n_slices: number; total_ns: number }[]; n_slices: number; slice: SliceRef | null }
+export interface Range {
+	from: number;
+	to: number;
+}
+export interface Hover {
+	slice: number;
+	site: number;
+	n: number;
+	lane: number;
+	x: number;
+	y: number;
+	counter: { name: string; min: number; max: number } | null;
+}
+interface SearchAnswer {
+	names: { site: number; name: string; n_slices: number; total_ns: number }[];
+	n_slices: number;
+	slice: SliceRef | null;
+}
 
 const listOf = (name: string): ReadonlySet<string> => new Set(param(name).split(',').filter(Boolean));
 
 // Kineto writes an arrow for each launch, too: once is enough.
-const distinct = (flows: Flow[]): Flow[] => flows.filter(flow => flow.kind === 'launch'
-	|| !flows.some(other => other.kind === 'launch' && other.dir === flow.dir && other.slice?.id === flow.slice?.id));
+const distinct = (flows: Flow[]): Flow[] =>
+	flows.filter(
+		flow =>
+			flow.kind === 'launch' ||
+			!flows.some(
+				other =>
+					other.kind === 'launch' &&
+					other.dir === flow.dir &&
+					other.slice?.id === flow.slice?.id,
+			),
+	);
 
 function rangeOf(text: string): Range | null {
 	const [from, to] = text.split('..').map(part => integer(part));
-	return from !== null && from !== undefined && to !== null && to !== undefined && to >= from ? { from, to } : null;
+	return from !== null && from !== undefined && to !== null && to !== undefined && to >= from
+		? { from, to }
+		: null;
 }
 
 export class Store {
@@ -31,8 +57,14 @@ export class Store {
 	readonly error = signal<string | null>(null);
 	// One row of steps: of the first rank that is shown.
 	readonly stepRow = computed(() => {
-		const wanted = integer(param('ranks').split(',')[0]), steps = this.steps.value;
-		const rank = wanted ?? steps.reduce<number | null>((least, step) => step.rank === null ? least : Math.min(step.rank, least ?? step.rank), null);
+		const wanted = integer(param('ranks').split(',')[0]),
+			steps = this.steps.value;
+		const rank =
+			wanted ??
+			steps.reduce<number | null>(
+				(least, step) => (step.rank === null ? least : Math.min(step.rank, least ?? step.rank)),
+				null,
+			);
 		return steps.filter(step => step.rank === rank);
 	});
 	readonly end: ReadonlySignal<number> = computed(() => Math.max(1, facts.value?.duration_ns ?? 1));
@@ -43,16 +75,22 @@ export class Store {
 	readonly overlapRanks = signal<ReadonlySet<number>>(new Set());
 	readonly isNoting = signal(false);
 	readonly range = computed(() => rangeOf(param('range')));
-	readonly layout: ReadonlySignal<Layout | null> = computed(() => this.tracks.value && layout(this.tracks.value, {
-		folded: listOf('fold'), pinned: listOf('pin'), maxDepth: integer(param('depth')) ?? Infinity, filter: param('tracks'),
-		ranks: param('ranks') ? new Set(param('ranks').split(',').map(Number)) : null, overlapRanks: this.overlapRanks.value,
-	}));
+	readonly layout: ReadonlySignal<Layout | null> = computed(
+		() =>
+			this.tracks.value &&
+			layout(this.tracks.value, {
+				folded: listOf('fold'),
+				pinned: listOf('pin'),
+				maxDepth: integer(param('depth')) ?? Infinity,
+				filter: param('tracks'),
+				ranks: param('ranks') ? new Set(param('ranks').split(',').map(Number)) : null,
+				overlapRanks: this.overlapRanks.value,
+			}),
+	);
 	readonly rangeOptions = computed((): Record<string, string> => {
 		const options: Record<string, string> = {};
-		if (param('hide'))
-			options['hide'] = param('hide');
-		if (integer(param('min')))
-			options['min_dur'] = param('min');
+		if (param('hide')) options['hide'] = param('hide');
+		if (integer(param('min'))) options['min_dur'] = param('min');
 		return options;
 	});
 	readonly marks = computed(() => {
@@ -68,23 +106,40 @@ export class Store {
 	start(): void {
 		this.view.value = this.viewOfAddress();
 		this.isWhole = params.peek()['from'] === undefined;
-		this.ends.push(effect(() => {
-			const end = this.end.value;
-			if (this.isWhole)
-				this.view.value = { from: 0, to: Math.max(end, 20) };
-		}));
+		this.ends.push(
+			effect(() => {
+				const end = this.end.value;
+				if (this.isWhole) this.view.value = { from: 0, to: Math.max(end, 20) };
+			}),
+		);
 		this.ends.push(effect(() => this.load(sessionPath.value, shownGeneration.value)));
 		this.ends.push(effect(() => this.select(integer(param('sel')), param('fit') === '1')));
 		this.ends.push(effect(() => this.search(param('q'))));
 		this.ends.push(effect(() => this.goToStep(param('step'), this.steps.value)));
+		let shownSteps = params.peek()['from'] === undefined ? '' : param('steps'); // a link holds its place already
+		this.ends.push(
+			effect(() => {
+				const wanted = param('steps');
+				if (this.steps.value.length && wanted !== shownSteps) {
+					shownSteps = wanted;
+					if (wanted) this.goToStep(wanted, this.steps.value);
+				}
+			}),
+		);
 		// The reader went back or opened a link.
 		let last = '';
-		this.ends.push(effect(() => {
-			const now = `${params.value['from']}..${params.value['to']}`;
-			if (now !== last && now !== `${this.view.peek().from}..${this.view.peek().to}` && params.value['from'] !== undefined)
-				this.move(this.viewOfAddress());
-			last = now;
-		}));
+		this.ends.push(
+			effect(() => {
+				const now = `${params.value['from']}..${params.value['to']}`;
+				if (
+					now !== last &&
+					now !== `${this.view.peek().from}..${this.view.peek().to}` &&
+					params.value['from'] !== undefined
+				)
+					this.move(this.viewOfAddress());
+				last = now;
+			}),
+		);
 	}
 
 	stop(): void {
@@ -93,8 +148,12 @@ export class Store {
 	}
 
 	private viewOfAddress(): Viewport {
-		const from = integer(params.peek()['from']), to = integer(params.peek()['to']);
-		return clamp(from !== null && to !== null && to > from ? { from, to } : { from: 0, to: this.end.peek() }, this.end.peek());
+		const from = integer(params.peek()['from']),
+			to = integer(params.peek()['to']);
+		return clamp(
+			from !== null && to !== null && to > from ? { from, to } : { from: 0, to: this.end.peek() },
+			this.end.peek(),
+		);
 	}
 
 	// Moves; the address follows when the reader rests.
@@ -113,46 +172,74 @@ export class Store {
 	private load(path: string | null, generation: number): () => void {
 		const control = new AbortController();
 		const fail = (error: unknown): void => {
-			if (!isAbort(error))
-				this.error.value = sentence(error);
+			if (!isAbort(error)) this.error.value = sentence(error);
 		};
 		if (path) {
-			Promise.all([get<Tracks>(`${path}/tracks`, control.signal), this.loadSites(path, control.signal)]).then(([tracks, sites]) => batch(() => {
-				this.sites.value = sites;
-				this.tracks.value = { ...tracks, generation: tracks.generation ?? generation };
-				this.error.value = null;
-				this.details.clear();
-				void this.findAgain();
-			}), fail);
-			get<{ steps: Step[] }>(`${path}/steps`, control.signal).then(answer => { this.steps.value = answer.steps; }, fail);
+			Promise.all([
+				get<Tracks>(`${path}/tracks`, control.signal),
+				this.loadSites(path, control.signal),
+			]).then(
+				([tracks, sites]) =>
+					batch(() => {
+						this.sites.value = sites;
+						this.tracks.value = {
+							...tracks,
+							generation: tracks.generation ?? generation,
+						};
+						this.error.value = null;
+						this.details.clear();
+						void this.findAgain();
+					}),
+				fail,
+			);
+			get<{ steps: Step[] }>(`${path}/steps`, control.signal).then(answer => {
+				this.steps.value = answer.steps;
+			}, fail);
 			get<{ notes: TimeNote[]; kept_in?: string }>(`${path}/notes`, control.signal).then(answer => {
 				this.notes.value = answer.notes;
 				this.notesKept.value = answer.kept_in ?? 'file';
 			}, fail);
-			get<{ ranks: { rank: number | null }[] }>(`${path}/overlap` + query({ from: 0, to: this.end.peek(), px: 16 }), control.signal)
-				.then(answer => { this.overlapRanks.value = new Set((answer.ranks ?? []).map(one => one.rank ?? -1)); }, () => undefined);
+			get<{ ranks: { rank: number | null }[] }>(
+				`${path}/overlap` + query({ from: 0, to: this.end.peek(), px: 16 }),
+				control.signal,
+			).then(
+				answer => {
+					this.overlapRanks.value = new Set(
+						(answer.ranks ?? []).map(one => one.rank ?? -1),
+					);
+				},
+				() => undefined,
+			);
 		}
 		return () => control.abort();
 	}
 
 	// Numbers are of one generation: the slice that is selected is looked for by its name and time.
 	private async findAgain(): Promise<void> {
-		const now = this.selection.peek(), generation = this.tracks.peek()?.generation ?? 0;
-		if (!now || this.selectedIn === generation)
-			return;
+		const now = this.selection.peek(),
+			generation = this.tracks.peek()?.generation ?? 0;
+		if (!now || this.selectedIn === generation) return;
 		this.selectedIn = generation;
-		const found = await get<SearchAnswer>(`${sessionPath.peek()}/search` + query({ q: now.name, from: now.start_ns, dir: 'next' })).catch(() => null);
-		if (found?.slice?.start_ns === now.start_ns && found.slice.name === now.name && this.selection.peek() === now)
+		const found = await get<SearchAnswer>(
+			`${sessionPath.peek()}/search` + query({ q: now.name, from: now.start_ns, dir: 'next' }),
+		).catch(() => null);
+		if (
+			found?.slice?.start_ns === now.start_ns &&
+			found.slice.name === now.name &&
+			this.selection.peek() === now
+		)
 			go({ sel: String(found.slice.id) });
 	}
 
 	private async loadSites(path: string, signal: AbortSignal): Promise<Site[]> {
 		const sites: Site[] = [];
 		for (let total = 1; sites.length < total;) {
-			const answer = await get<{ total: number; sites: Site[] }>(`${path}/sites?from=${sites.length}`, signal);
+			const answer = await get<{ total: number; sites: Site[] }>(
+				`${path}/sites?from=${sites.length}`,
+				signal,
+			);
 			total = answer.total;
-			if (!answer.sites.length)
-				break;
+			if (!answer.sites.length) break;
 			sites.push(...answer.sites);
 		}
 		return sites;
@@ -162,11 +249,14 @@ export class Store {
 		const path = `${sessionPath.peek()}/slices/${id}`;
 		let known = this.details.get(path);
 		if (!known) {
-			known = get<Slice>(path).then(slice => ({ ...slice, flows: distinct(slice.flows ?? []), parents: slice.parents ?? [] }));
+			known = get<Slice>(path).then(slice => ({
+				...slice,
+				flows: distinct(slice.flows ?? []),
+				parents: slice.parents ?? [],
+			}));
 			known.catch(() => this.details.delete(path));
 			this.details.set(path, known);
-			if (this.details.size > 500)
-				this.details.delete(this.details.keys().next().value!);
+			if (this.details.size > 500) this.details.delete(this.details.keys().next().value!);
 		}
 		return known;
 	}
@@ -176,18 +266,26 @@ export class Store {
 			this.selection.value = null;
 			return;
 		}
-		if (this.selection.peek()?.id === id && !isToFit)
-			return;
-		this.slice(id).then(slice => {
-			if (integer(params.peek()['sel']) !== id)
-				return;
-			this.selection.value = slice;
-			this.selectedIn = this.tracks.peek()?.generation ?? 0;
-			if (isToFit) {
-				go({ fit: '' });
-				this.move(fit(slice.start_ns, slice.start_ns + slice.dur_ns, this.end.peek(), 1.5));
-			}
-		}, error => say(sentence(error)));
+		if (this.selection.peek()?.id === id && !isToFit) return;
+		this.slice(id).then(
+			slice => {
+				if (integer(params.peek()['sel']) !== id) return;
+				this.selection.value = slice;
+				this.selectedIn = this.tracks.peek()?.generation ?? 0;
+				if (isToFit) {
+					go({ fit: '' });
+					this.move(
+						fit(
+							slice.start_ns,
+							slice.start_ns + slice.dur_ns,
+							this.end.peek(),
+							1.5,
+						),
+					);
+				}
+			},
+			error => say(sentence(error)),
+		);
 	}
 
 	// ---- Moving between slices -----------------------------------------------------------------------------------
@@ -199,15 +297,19 @@ export class Store {
 
 	async neighbour(dir: string, by = ''): Promise<void> {
 		const now = this.selection.peek();
-		if (!now)
-			return;
+		if (!now) return;
 		try {
-			const answer = await get<SliceRef & { slice?: SliceRef | null }>(`${sessionPath.peek()}/slices/${now.id}/next` + query({ dir, by }));
+			const answer = await get<SliceRef & { slice?: SliceRef | null }>(
+				`${sessionPath.peek()}/slices/${now.id}/next` + query({ dir, by }),
+			);
 			const next = answer && 'slice' in answer ? answer.slice : answer;
-			if (next && next.id !== undefined)
-				this.pick(next);
+			if (next && next.id !== undefined) this.pick(next);
 			else
-				say(by ? `No other slice with this name ${dir === 'next' ? 'after' : 'before'} this one.` : 'There is none.');
+				say(
+					by
+						? `No other slice with this name ${dir === 'next' ? 'after' : 'before'} this one.`
+						: 'There is none.',
+				);
 		} catch (error) {
 			say(sentence(error));
 		}
@@ -215,12 +317,20 @@ export class Store {
 
 	private search(text: string): () => void {
 		const control = new AbortController();
-		if (!text.trim())
-			this.found.value = null;
+		if (!text.trim()) this.found.value = null;
 		else {
 			const timer = setTimeout(() => {
-				get<SearchAnswer>(`${sessionPath.peek()}/search` + query({ q: text }), control.signal).then(
-					found => { this.found.value = found; }, error => { if (!isAbort(error)) say(sentence(error)); });
+				get<SearchAnswer>(
+					`${sessionPath.peek()}/search` + query({ q: text }),
+					control.signal,
+				).then(
+					found => {
+						this.found.value = found;
+					},
+					error => {
+						if (!isAbort(error)) say(sentence(error));
+					},
+				);
 			}, 120);
 			control.signal.addEventListener('abort', () => clearTimeout(timer));
 		}
@@ -229,29 +339,35 @@ export class Store {
 
 	// From the selection on, else from the left or right edge of what is seen.
 	async searchNext(dir: 'next' | 'previous'): Promise<void> {
-		const now = this.selection.peek(), view = this.view.peek();
+		const now = this.selection.peek(),
+			view = this.view.peek();
 		const from = now ? now.start_ns : dir === 'next' ? view.from : view.to;
 		try {
-			const found = await get<SearchAnswer>(`${sessionPath.peek()}/search` + query({ q: param('q'), from, dir, after: now?.id ?? null }));
+			const found = await get<SearchAnswer>(
+				`${sessionPath.peek()}/search` +
+					query({ q: param('q'), from, dir, after: now?.id ?? null }),
+			);
 			this.found.value = found;
-			if (found.slice)
-				this.pick(found.slice);
+			if (found.slice) this.pick(found.slice);
 			else
-				say(found.n_slices ? `No more matches ${dir === 'next' ? 'after' : 'before'} this.` : 'No name has this.');
+				say(
+					found.n_slices
+						? `No more matches ${dir === 'next' ? 'after' : 'before'} this.`
+						: 'No name has this.',
+				);
 		} catch (error) {
 			say(sentence(error));
 		}
 	}
 
 	private goToStep(text: string, steps: Step[]): void {
-		if (!text || !steps.length)
-			return;
+		if (!text || !steps.length) return;
 		const [first, last] = text.split('..').map(part => integer(part));
 		const found = steps.filter(step => step.number >= (first ?? 0) && step.number <= (last ?? first ?? 0));
 		go({ step: '' });
-		if (!found.length)
-			return say(`There is no step ${text} in this trace.`);
-		const from = Math.min(...found.map(step => step.start_ns)), to = Math.max(...found.map(step => step.start_ns + step.dur_ns));
+		if (!found.length) return say(`There is no step ${text} in this trace.`);
+		const from = Math.min(...found.map(step => step.start_ns)),
+			to = Math.max(...found.map(step => step.start_ns + step.dur_ns));
 		go({ range: `${from}..${to}`, sel: '' });
 		this.move(fit(from, to, this.end.peek(), 0.05));
 	}
@@ -260,8 +376,7 @@ export class Store {
 
 	toggle(name: 'fold' | 'pin', key: string): void {
 		const list = new Set(listOf(name));
-		if (!list.delete(key))
-			list.add(key);
+		if (!list.delete(key)) list.add(key);
 		go({ [name]: [...list].join(',') });
 	}
 
@@ -272,17 +387,24 @@ export class Store {
 
 	// What a note would be about: the range, the selection, else what is seen.
 	noteRange(): Range {
-		const range = this.range.peek(), slice = this.selection.peek();
-		return range ?? (slice ? { from: slice.start_ns, to: slice.start_ns + slice.dur_ns } : { ...this.view.peek() });
+		const range = this.range.peek(),
+			slice = this.selection.peek();
+		return (
+			range ??
+			(slice ? { from: slice.start_ns, to: slice.start_ns + slice.dur_ns } : { ...this.view.peek() })
+		);
 	}
 
 	async addNote(text: string): Promise<void> {
 		const { from, to } = this.noteRange();
 		this.isNoting.value = false;
-		if (!text.trim())
-			return;
+		if (!text.trim()) return;
 		try {
-			const note = await send<TimeNote>('POST', `${sessionPath.peek()}/notes`, { from_ns: from, to_ns: to, text: text.trim() });
+			const note = await send<TimeNote>('POST', `${sessionPath.peek()}/notes`, {
+				from_ns: from,
+				to_ns: to,
+				text: text.trim(),
+			});
 			this.notes.value = [...this.notes.peek(), note];
 		} catch (error) {
 			say(sentence(error));

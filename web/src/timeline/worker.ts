@@ -1,7 +1,15 @@
 // Draws the timeline's boxes and their labels into an OffscreenCanvas, away from the page's thread.
 import { shortName, textOn } from '../data/colors';
 import { byFit, eachRect, type Chunk } from './range';
-import { paint, type Colors, type CounterChunk, type Data, type Frame, type OverlapChunk, type PaintRow } from './paint';
+import {
+	paint,
+	type Colors,
+	type CounterChunk,
+	type Data,
+	type Frame,
+	type OverlapChunk,
+	type PaintRow,
+} from './paint';
 
 export type Message =
 	| { kind: 'canvas'; canvas: OffscreenCanvas }
@@ -31,12 +39,10 @@ function cut(text: string, most: number, width: number): string {
 		const part = text.slice(0, n) + '…';
 		let length = parts.get(part);
 		if (length === undefined) {
-			if (parts.size > 20000)
-				parts.clear();
-			parts.set(part, length = context!.measureText(part).width);
+			if (parts.size > 20000) parts.clear();
+			parts.set(part, (length = context!.measureText(part).width));
 		}
-		if (length <= width)
-			return part;
+		if (length <= width) return part;
 	}
 	return '';
 }
@@ -46,11 +52,9 @@ function label(site: number, n: number, width: number): string {
 	let full = n === 1 ? widths.get(site) : undefined;
 	if (full === undefined) {
 		full = context!.measureText(text).width;
-		if (n === 1)
-			widths.set(site, full);
+		if (n === 1) widths.set(site, full);
 	}
-	if (full <= width)
-		return text;
+	if (full <= width) return text;
 	return cut(text, Math.min(text.length - 1, Math.floor(width / (full / text.length))), width);
 }
 
@@ -61,11 +65,9 @@ function labels(rows: PaintRow[], sorted: Chunk[], top: number, bottom: number):
 	ctx.rect(0, top, frame!.view.width, bottom - top);
 	ctx.clip();
 	for (const row of rows) {
-		if (row.y + row.height <= top || row.y >= bottom)
-			continue;
+		if (row.y + row.height <= top || row.y >= bottom) continue;
 		eachRect(sorted, row.lane, frame!.view, (x0, x1, site, n) => {
-			if (x1 - x0 < LABEL_FROM * ratio)
-				return;
+			if (x1 - x0 < LABEL_FROM * ratio) return;
 			const text = label(site, n, x1 - x0 - 7 * ratio);
 			if (text) {
 				ctx.fillStyle = textOn(colors!.sites[site] ?? colors!.line);
@@ -78,8 +80,7 @@ function labels(rows: PaintRow[], sorted: Chunk[], top: number, bottom: number):
 
 function draw(): void {
 	isPlanned = false;
-	if (!canvas || !context || !colors || !frame || frame.view.width < 1 || frame.height < 1)
-		return;
+	if (!canvas || !context || !colors || !frame || frame.view.width < 1 || frame.height < 1) return;
 	const start = performance.now();
 	if (!image || image.width !== frame.view.width || image.height !== frame.height) {
 		canvas.width = frame.view.width;
@@ -106,27 +107,26 @@ function plan(): void {
 
 onmessage = ({ data: message }: MessageEvent<Message>): void => {
 	switch (message.kind) {
-	case 'canvas':
-		canvas = message.canvas;
-		context = canvas.getContext('2d', { alpha: false });
-		break;
-	case 'sites':
-		names = message.names;
-		shown = [];
-		widths = new Map();
-		break;
-	case 'colors':
-		({ colors, font, ratio } = message);
-		widths = new Map();
-		parts.clear();
-		break;
-	case 'data':
-		data = message;
-		break;
-	case 'frame':
-		({ frame } = message);
-		break;
+		case 'canvas':
+			canvas = message.canvas;
+			context = canvas.getContext('2d', { alpha: false });
+			break;
+		case 'sites':
+			names = message.names;
+			shown = [];
+			widths = new Map();
+			break;
+		case 'colors':
+			({ colors, font, ratio } = message);
+			widths = new Map();
+			parts.clear();
+			break;
+		case 'data':
+			data = message;
+			break;
+		case 'frame':
+			({ frame } = message);
+			break;
 	}
 	plan();
 };
-

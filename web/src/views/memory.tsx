@@ -24,7 +24,13 @@ interface Device {
 	unknown_bytes: number | null;
 	is_total_known: boolean;
 }
-interface Answer { available?: boolean; reason?: string; command?: string; duration_ns?: number; devices?: Device[] }
+interface Answer {
+	available?: boolean;
+	reason?: string;
+	command?: string;
+	duration_ns?: number;
+	devices?: Device[];
+}
 
 const PX = 1200;
 const OUTSIDE = 'outside of any scope';
@@ -32,50 +38,155 @@ const OUTSIDE = 'outside of any scope';
 // The blocks that were live at the peak, by what allocated them.
 function compositionOf(device: Device): Table | null {
 	const all = device.peak_bytes || 1;
-	const rows: Record<string, unknown>[] = device.composition.map(one => ({ name: one.name ?? OUTSIDE, n_blocks: one.n_blocks, bytes: one.bytes, percent: 100 * one.bytes / all }));
-	for (const [name, bytes] of [['others', device.other_bytes], ['allocated before the recording, or unknown', device.unknown_bytes]] as const)
-		if (bytes)
-			rows.push({ name, n_blocks: null, bytes, percent: 100 * bytes / all });
+	const rows: Record<string, unknown>[] = device.composition.map(one => ({
+		name: one.name ?? OUTSIDE,
+		n_blocks: one.n_blocks,
+		bytes: one.bytes,
+		percent: (100 * one.bytes) / all,
+	}));
+	for (const [name, bytes] of [
+		['others', device.other_bytes],
+		['allocated before the recording, or unknown', device.unknown_bytes],
+	] as const)
+		if (bytes) rows.push({ name, n_blocks: null, bytes, percent: (100 * bytes) / all });
 	return rows.length ? { ...tableOf('composition', rows), title: 'What the peak was made of' } : null;
 }
 
 function DeviceView({ device, end }: { device: Device; end: number }) {
 	const values = device.max;
-	const data = useMemo((): ChartData | null => values.length < 2 ? null : { x: values.map((_, i) => end * i / values.length), series: [{ name: 'allocated', values }], kind: 'steps', xType: 'ns', yType: 'bytes', xName: 'time', yName: 'bytes' }, [device]);
+	const data = useMemo(
+		(): ChartData | null =>
+			values.length < 2
+				? null
+				: {
+						x: values.map((_, i) => (end * i) / values.length),
+						series: [{ name: 'allocated', values }],
+						kind: 'steps',
+						xType: 'ns',
+						yType: 'bytes',
+						xName: 'time',
+						yName: 'bytes',
+					},
+		[device],
+	);
 	const composition = useMemo(() => compositionOf(device), [device]);
 	const peakAt = device.peak_ns;
 
-	return <section class="block">
-		<h2>{device.name}{device.rank !== null && device.rank >= 0 ? `, rank ${device.rank}` : ''}</h2>
-		<p>Peak {format.bytes(device.peak_bytes)}{peakAt !== null && peakAt !== undefined ? <> at <button class="link" onClick={() => show('timeline', { from: String(Math.max(0, Math.round(peakAt - end / 50))), to: String(Math.round(peakAt + end / 50)), range: `${peakAt}..${peakAt}` })}>{format.at(peakAt, Math.max(1, end / 1000))}</button></> : null}; {format.bytes(device.end_bytes)} at the end. {format.plural(device.n_allocations, 'allocation')}, {format.plural(device.n_frees, 'free')}.{device.is_total_known ? '' : ' What was allocated before the recording began is not known: the figures are of what was seen.'}</p>
-		{data ? <ChartView data={data} area label={`Memory of ${device.name} over time`} /> : <p class="quiet">No course of it over time was recorded.</p>}
-		{data && <details><summary>table</summary><TableView maxHeight={280} table={tableOf('timeline', data.x.map((at_ns, i) => ({ at_ns: Math.round(at_ns), allocated_bytes: values[i] ?? null })))} /></details>}
-		{composition && <TableView table={composition} onRow={rowAction(composition)} maxHeight={360} />}
-	</section>;
+	return (
+		<section class="block">
+			<h2>
+				{device.name}
+				{device.rank !== null && device.rank >= 0 ? `, rank ${device.rank}` : ''}
+			</h2>
+			<p>
+				Peak {format.bytes(device.peak_bytes)}
+				{peakAt !== null && peakAt !== undefined ? (
+					<>
+						{' '}
+						at{' '}
+						<button
+							class="link"
+							onClick={() =>
+								show('timeline', {
+									from: String(
+										Math.max(
+											0,
+											Math.round(peakAt - end / 50),
+										),
+									),
+									to: String(Math.round(peakAt + end / 50)),
+									range: `${peakAt}..${peakAt}`,
+								})
+							}
+						>
+							{format.at(peakAt, Math.max(1, end / 1000))}
+						</button>
+					</>
+				) : null}
+				; {format.bytes(device.end_bytes)} at the end.{' '}
+				{format.plural(device.n_allocations, 'allocation')},{' '}
+				{format.plural(device.n_frees, 'free')}.
+				{device.is_total_known
+					? ''
+					: ' What was allocated before the recording began is not known: the figures are of what was seen.'}
+			</p>
+			{data ? (
+				<ChartView data={data} area label={`Memory of ${device.name} over time`} />
+			) : (
+				<p class="quiet">No course of it over time was recorded.</p>
+			)}
+			{data && (
+				<details>
+					<summary>table</summary>
+					<TableView
+						maxHeight={280}
+						table={tableOf(
+							'timeline',
+							data.x.map((at_ns, i) => ({
+								at_ns: Math.round(at_ns),
+								allocated_bytes: values[i] ?? null,
+							})),
+						)}
+					/>
+				</details>
+			)}
+			{composition && (
+				<TableView table={composition} onRow={rowAction(composition)} maxHeight={360} />
+			)}
+		</section>
+	);
 }
 
 function Leaks() {
 	const { data, result, error } = useReport('/leaks');
 
-	if (error || !data)
-		return null;
-	return <section class="block"><h2>Never freed</h2>{data.available === false ? <p class="quiet">{data.reason}</p> : result && <ResultView result={result} title="Blocks that were never freed" />}</section>;
+	if (error || !data) return null;
+	return (
+		<section class="block">
+			<h2>Never freed</h2>
+			{data.available === false ? (
+				<p class="quiet">{data.reason}</p>
+			) : (
+				result && <ResultView result={result} title="Blocks that were never freed" />
+			)}
+		</section>
+	);
 }
 
 export function Memory() {
 	const where = sessionPath.value;
 	const { data, error } = useFetch<Answer>(where && `${where}/memory?px=${PX}`);
 
-	if (error)
-		return <Failed title="Memory" text={error} />;
-	if (!data)
-		return <Waiting text={null} />;
+	if (error) return <Failed title="Memory" text={error} />;
+	if (!data) return <Waiting text={null} />;
 	if (data.available === false || !data.devices?.length)
-		return <Empty title="Memory" text={data.reason ?? 'No memory was recorded in this trace.'} command={data.command ?? 'sonde record --memory -- ./train'} />;
-	const devices = [...data.devices].sort((a, b) => (b.peak_bytes ?? 0) - (a.peak_bytes ?? 0)), most = devices[0]!, top = most.composition[0];
-	return <>
-		<h1>Memory peaks at {format.bytes(most.peak_bytes)} on {most.name}{top && top.bytes > (most.peak_bytes ?? 0) / 2 ? `, most of it by ${format.middle(top.name ?? OUTSIDE, 60)}` : ''}.</h1>
-		{devices.map(device => <DeviceView key={device.name + device.rank} device={device} end={data.duration_ns ?? 1} />)}
-		<Leaks />
-	</>;
+		return (
+			<Empty
+				title="Memory"
+				text={data.reason ?? 'No memory was recorded in this trace.'}
+				command={data.command ?? 'sonde record --memory -- ./train'}
+			/>
+		);
+	const devices = [...data.devices].sort((a, b) => (b.peak_bytes ?? 0) - (a.peak_bytes ?? 0)),
+		most = devices[0]!,
+		top = most.composition[0];
+	return (
+		<>
+			<h1>
+				Memory peaks at {format.bytes(most.peak_bytes)} on {most.name}
+				{top && top.bytes > (most.peak_bytes ?? 0) / 2
+					? `, most of it by ${format.middle(top.name ?? OUTSIDE, 60)}`
+					: ''}
+				.
+			</h1>
+			{devices.map(device => (
+				<DeviceView
+					key={device.name + device.rank}
+					device={device}
+					end={data.duration_ns ?? 1}
+				/>
+			))}
+			<Leaks />
+		</>
+	);
 }

@@ -9,10 +9,28 @@ import { Empty, Failed, Waiting } from '../parts/empty';
 import { ResultView, useReport } from '../parts/report';
 import { Bars, Legend, Stack, type Bar } from '../parts/stack';
 
-interface Part { id: string; title: string; path: string; about: string }
+interface Part {
+	id: string;
+	title: string;
+	path: string;
+	about: string;
+}
 
 function Choice({ parts, now }: { parts: Part[]; now: Part }) {
-	return parts.length < 2 ? null : <div class="group sub-tabs" role="group" aria-label="Part">{parts.map(part => <button key={part.id} aria-pressed={part === now} title={part.about} onClick={() => go({ part: part === parts[0] ? '' : part.id }, true)}>{part.title}</button>)}</div>;
+	return parts.length < 2 ? null : (
+		<div class="group sub-tabs" role="group" aria-label="Part">
+			{parts.map(part => (
+				<button
+					key={part.id}
+					aria-pressed={part === now}
+					title={part.about}
+					onClick={() => go({ part: part === parts[0] ? '' : part.id }, true)}
+				>
+					{part.title}
+				</button>
+			))}
+		</div>
+	);
 }
 
 // One analysis at a time, with something drawn above its tables.
@@ -22,25 +40,66 @@ export function parts(list: Part[], above?: (tables: Table[], part: Part) => Com
 		const { data, error, result, path, isLoading } = useReport(now.path);
 		const isStale = isLoading && path !== null && !path.includes(now.path);
 
-		return <>
-			<Choice parts={list} now={now} />
-			{error ? <Failed title={now.title} text={error} /> : data?.available === false ? <Empty title={now.title} text={data.reason ?? now.about} command={data.command ?? null} />
-				: !result || isStale ? <Waiting text={null} /> : <ResultView result={result} title={now.about}>{above?.(result.tables, now)}</ResultView>}
-		</>;
+		return (
+			<>
+				<Choice parts={list} now={now} />
+				{error ? (
+					<Failed title={now.title} text={error} />
+				) : data?.available === false ? (
+					<Empty
+						title={now.title}
+						text={data.reason ?? now.about}
+						command={data.command ?? null}
+					/>
+				) : !result || isStale ? (
+					<Waiting text={null} />
+				) : (
+					<ResultView result={result} title={now.about}>
+						{above?.(result.tables, now)}
+					</ResultView>
+				)}
+			</>
+		);
 	};
 }
 
 // Bars with an error where a table has a mean and its spread.
 export function errorBars(tables: Table[]): ComponentChildren {
-	const table = tables.find(one => column(one, 'std_ns') >= 0 && (column(one, 'avg_ns') >= 0 || column(one, 'mean_ns') >= 0)) ?? tables.find(one => column(one, 'name') >= 0 && (column(one, 'avg_ns') >= 0 || column(one, 'mean_ns') >= 0));
-	if (!table)
-		return null;
-	const mean = Math.max(column(table, 'avg_ns'), column(table, 'mean_ns')), std = column(table, 'std_ns'), name = Math.max(0, column(table, 'name'));
-	const bars: Bar[] = table.rows.filter(row => typeof row[mean] === 'number').map(row => {
-		const value = row[mean] as number, spread = std >= 0 && typeof row[std] === 'number' ? row[std] as number : null;
-		return { name: String(row[name] ?? '-'), value, low: spread === null ? null : Math.max(0, value - spread), high: spread === null ? null : value + spread, text: format.ns(value) + (spread === null ? '' : ` ± ${format.ns(spread)}`), hue: 0 };
-	}).sort((a, b) => b.value - a.value).slice(0, 20);
-	return bars.length ? <section class="block"><h2>Mean time of a call{std >= 0 ? ', with its standard deviation' : ''}</h2><Bars bars={bars} label="Mean time by name; the table below has the numbers" /></section> : null;
+	const table =
+		tables.find(
+			one =>
+				column(one, 'std_ns') >= 0 &&
+				(column(one, 'avg_ns') >= 0 || column(one, 'mean_ns') >= 0),
+		) ??
+		tables.find(
+			one => column(one, 'name') >= 0 && (column(one, 'avg_ns') >= 0 || column(one, 'mean_ns') >= 0),
+		);
+	if (!table) return null;
+	const mean = Math.max(column(table, 'avg_ns'), column(table, 'mean_ns')),
+		std = column(table, 'std_ns'),
+		name = Math.max(0, column(table, 'name'));
+	const bars: Bar[] = table.rows
+		.filter(row => typeof row[mean] === 'number')
+		.map(row => {
+			const value = row[mean] as number,
+				spread = std >= 0 && typeof row[std] === 'number' ? (row[std] as number) : null;
+			return {
+				name: String(row[name] ?? '-'),
+				value,
+				low: spread === null ? null : Math.max(0, value - spread),
+				high: spread === null ? null : value + spread,
+				text: format.ns(value) + (spread === null ? '' : ` ± ${format.ns(spread)}`),
+				hue: 0,
+			};
+		})
+		.sort((a, b) => b.value - a.value)
+		.slice(0, 20);
+	return bars.length ? (
+		<section class="block">
+			<h2>Mean time of a call{std >= 0 ? ', with its standard deviation' : ''}</h2>
+			<Bars bars={bars} label="Mean time by name; the table below has the numbers" />
+		</section>
+	) : null;
 }
 
 function Ranks() {
@@ -50,38 +109,98 @@ function Ranks() {
 		return table ? breakdownOf(table) : [];
 	}, [result]);
 
-	return list.length < 2 ? null : <section class="block">
-		<h2>The ranks' time</h2>
-		{list.map(one => <div key={one.rank} class="rank-row"><span>rank {one.rank}</span><Stack parts={one.parts} span={one.span} label={`rank ${one.rank}`} /><span class="num">{format.ns(one.span)}</span></div>)}
-		<Legend parts={list[0]!.parts.map((part, i) => ({ ...part, ns: list.reduce((sum, one) => sum + one.parts[i]!.ns, 0) }))} span={list.reduce((sum, one) => sum + one.span, 0)} />
-	</section>;
+	return list.length < 2 ? null : (
+		<section class="block">
+			<h2>The ranks' time</h2>
+			{list.map(one => (
+				<div key={one.rank} class="rank-row">
+					<span>rank {one.rank}</span>
+					<Stack parts={one.parts} span={one.span} label={`rank ${one.rank}`} />
+					<span class="num">{format.ns(one.span)}</span>
+				</div>
+			))}
+			<Legend
+				parts={list[0]!.parts.map((part, i) => ({
+					...part,
+					ns: list.reduce((sum, one) => sum + one.parts[i]!.ns, 0),
+				}))}
+				span={list.reduce((sum, one) => sum + one.span, 0)}
+			/>
+		</section>
+	);
 }
 
 export const Kernels = parts([
 	{ id: 'kernels', title: 'kernels', path: '/kernels', about: 'What ran on the device, by name' },
-	{ id: 'operators', title: 'operators', path: '/report/operators', about: 'Time of operators on the host and on the device' },
+	{
+		id: 'operators',
+		title: 'operators',
+		path: '/report/operators',
+		about: 'Time of operators on the host and on the device',
+	},
 	{ id: 'names', title: 'all names', path: '/report/report', about: 'Where the time went, by name' },
 	{ id: 'occupancy', title: 'occupancy', path: '/report/occupancy', about: 'How kernels fill the device' },
-	{ id: 'short', title: 'short kernels', path: '/report/short_kernels', about: 'Kernels shorter than launching them takes' },
-	{ id: 'launches', title: 'launches', path: '/report/launches', about: 'How long launching took and how long work waited' },
-	{ id: 'annotations', title: 'annotations', path: '/report/annotations', about: "The program's own names for its parts" },
+	{
+		id: 'short',
+		title: 'short kernels',
+		path: '/report/short_kernels',
+		about: 'Kernels shorter than launching them takes',
+	},
+	{
+		id: 'launches',
+		title: 'launches',
+		path: '/report/launches',
+		about: 'How long launching took and how long work waited',
+	},
+	{
+		id: 'annotations',
+		title: 'annotations',
+		path: '/report/annotations',
+		about: "The program's own names for its parts",
+	},
 ]);
 
-export const Layers = parts([
-	{ id: 'layers', title: 'layers', path: '/layers', about: 'Time of each layer of the model' },
-	{ id: 'modules', title: 'as a tree', path: '/report/module_tree', about: 'Time of nn.Modules, as a tree' },
-], errorBars);
+export const Layers = parts(
+	[
+		{ id: 'layers', title: 'layers', path: '/layers', about: 'Time of each layer of the model' },
+		{
+			id: 'modules',
+			title: 'as a tree',
+			path: '/report/module_tree',
+			about: 'Time of nn.Modules, as a tree',
+		},
+	],
+	errorBars,
+);
 
 export const Gpu = parts([
 	{ id: 'gpu', title: 'device', path: '/gpu', about: 'Utilisation, memory, temperature and power' },
-	{ id: 'utilization', title: 'utilisation', path: '/report/utilization', about: 'How much of the devices is used' },
+	{
+		id: 'utilization',
+		title: 'utilisation',
+		path: '/report/utilization',
+		about: 'How much of the devices is used',
+	},
 	{ id: 'idle', title: 'idle', path: '/report/idle', about: 'Why streams had nothing to do' },
 	{ id: 'bandwidth', title: 'bandwidth', path: '/report/bandwidth', about: 'How fast memory is copied and set' },
 	{ id: 'queue', title: 'queues', path: '/report/queue', about: 'How much is launched and waits' },
 ]);
 
-export const Distributed = parts([
-	{ id: 'distributed', title: 'ranks', path: '/distributed', about: 'The ranks beside each other' },
-	{ id: 'stragglers', title: 'stragglers', path: '/report/stragglers', about: 'Which rank the others wait for' },
-	{ id: 'overlap', title: 'overlap', path: '/report/overlap', about: 'How much communication hides behind computation' },
-], (_, part) => part.id === 'distributed' ? <Ranks /> : null);
+export const Distributed = parts(
+	[
+		{ id: 'distributed', title: 'ranks', path: '/distributed', about: 'The ranks beside each other' },
+		{
+			id: 'stragglers',
+			title: 'stragglers',
+			path: '/report/stragglers',
+			about: 'Which rank the others wait for',
+		},
+		{
+			id: 'overlap',
+			title: 'overlap',
+			path: '/report/overlap',
+			about: 'How much communication hides behind computation',
+		},
+	],
+	(_, part) => (part.id === 'distributed' ? <Ranks /> : null),
+);

@@ -1,35 +1,24 @@
 // The timeline: minimap, ruler with steps, rows of boxes, details below.
-import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import * as format from '../data/format';
-import { copy, go, link, param, say, sessionPath } from '../state/app';
-import { get, send, sentence } from '../state/api';
-import type { SavedView } from '../state/types';
 import { Empty, Failed, Waiting } from '../parts/empty';
 import { onSearch } from '../parts/search';
-import { Drawer, Swatch } from '../timeline/drawer';
+import { Swatch } from '../timeline/details';
+import { Drawer } from '../timeline/drawer';
 import { listenBoxes, listenKeys, listenRuler } from '../timeline/input';
-import { HEIGHT, type Row } from '../timeline/layout';
+import { HEIGHT } from '../timeline/layout';
+import { Label, Labels } from '../timeline/labels';
 import { Scene } from '../timeline/scene';
+import { Tools } from '../timeline/tools';
 import { Store, type Hover } from '../timeline/store';
 
-function Label({ row, store, top }: { row: Row; store: Store; top: number }) {
-	const canFold = row.kind === 'process' || (row.track !== null && (row.lanes.length > 1 || row.isFolded));
+// Alone in reading what is under the pointer, so that nothing else is made anew when that moves.
+function Hovered({ store, width }: { store: Store; width: number }) {
+	const hover = store.hover.value;
 
-	return <div class={`label ${row.kind}`} style={{ top: `${top}px`, height: `${row.height}px` }} title={`${row.label}${row.detail ? ` · ${row.detail}` : ''}`}>
-		{canFold ? <button class="plain fold" aria-expanded={!row.isFolded} aria-label={`${row.isFolded ? 'Unfold' : 'Fold'} ${row.label}`} onClick={() => store.toggle('fold', row.key)}>{row.isFolded ? '▸' : '▾'}</button> : <span class="fold" />}
-		<span class="text">{row.label}{row.detail && <span class="quiet"> {row.detail}</span>}</span>
-		{row.nHidden > 0 && <span class="quiet more" title={`${row.nHidden} more levels are not shown`}>+{row.nHidden}</span>}
-		{row.kind !== 'process' && <button class="plain pin" aria-pressed={row.isPinned} aria-label={`${row.isPinned ? 'Unpin' : 'Pin'} ${row.label}`} title="Keep in sight" onClick={() => store.toggle('pin', row.key)}>⚲</button>}
-	</div>;
-}
-
-// Only the labels of rows that can be seen are in the page.
-function Labels({ store, scroll, height }: { store: Store; scroll: number; height: number }) {
-	const layout = store.layout.value;
-	const rows = layout?.rows.filter(row => row.y + row.height > scroll - 300 && row.y < scroll + height + 300) ?? [];
-
-	return <div class="labels">{rows.map(row => <Label key={row.key} row={row} store={store} top={row.y + layout!.pinnedHeight} />)}</div>;
+	return hover && (hover.slice >= 0 || hover.counter) ? (
+		<Tip hover={hover} store={store} isLeft={hover.x > width * 0.6} />
+	) : null;
 }
 
 function Tip({ hover, store, isLeft }: { hover: Hover; store: Store; isLeft: boolean }) {
@@ -38,109 +27,88 @@ function Tip({ hover, store, isLeft }: { hover: Hover; store: Store; isLeft: boo
 
 	useEffect(() => {
 		setText('');
-		if (hover.slice < 0 || hover.n > 1)
-			return undefined;
-		const timer = setTimeout(() => store.slice(hover.slice).then(slice => setText(`${format.ns(slice.dur_ns)}, self ${format.ns(slice.self_ns)}, at ${format.at(slice.start_ns, 1000)}`), () => undefined), 60);
+		if (hover.slice < 0 || hover.n > 1) return undefined;
+		const timer = setTimeout(
+			() =>
+				store.slice(hover.slice).then(
+					slice =>
+						setText(
+							`${format.ns(slice.dur_ns)}, self ${format.ns(slice.self_ns)}, at ${format.at(slice.start_ns, 1000)}`,
+						),
+					() => undefined,
+				),
+			60,
+		);
 		return () => clearTimeout(timer);
 	}, [hover.slice]);
-	const place = isLeft ? { right: `calc(100% - ${hover.x - 12}px)`, top: `${hover.y + 16}px` } : { left: `${hover.x + 12}px`, top: `${hover.y + 16}px` };
+	const place = isLeft
+		? { right: `calc(100% - ${hover.x - 12}px)`, top: `${hover.y + 16}px` }
+		: { left: `${hover.x + 12}px`, top: `${hover.y + 16}px` };
 	if (hover.counter) {
-		const { name, min, max } = hover.counter, type = /bytes/.test(name) ? format.bytes : /(^| )ns( |$)/.test(name) ? format.ns : format.number;
-		return <div class="tip" style={place}>{name} <b>{min === max ? type(max) : `${type(min)} to ${type(max)}`}</b></div>;
+		const { name, min, max } = hover.counter,
+			type = /bytes/.test(name)
+				? format.bytes
+				: /(^| )ns( |$)/.test(name)
+					? format.ns
+					: format.number;
+		return (
+			<div class="tip" style={place}>
+				{name} <b>{min === max ? type(max) : `${type(min)} to ${type(max)}`}</b>
+			</div>
+		);
 	}
-	if (!site)
-		return null;
-	return <div class="tip" style={place}>
-		<div class="mono"><Swatch name={site.name} kind={site.class} />{format.middle(site.name, 160)}</div>
-		<div class="quiet">{hover.n > 1 ? `${format.count(hover.n)} slices share this place; this is the longest` : text || ' '}</div>
-	</div>;
-}
-
-function Found({ store }: { store: Store }) {
-	const found = store.found.value;
-
-	if (!found)
-		return null;
-	return <span class="found">
-		<span>{found.n_slices || found.names.length ? `${format.plural(found.n_slices, 'slice')} of ${format.plural(found.names.length, 'name')}` : 'No name has this.'}</span>
-		<button onClick={() => store.searchNext('previous')} aria-label="Previous match">◂</button>
-		<button onClick={() => store.searchNext('next')} aria-label="Next match">▸</button>
-	</span>;
-}
-
-const toggle = (name: string, on: string): void => go({ [name]: param(name) === on ? '' : on });
-
-function Views() {
-	const views = useSignal<SavedView[]>([]);
-	const path = sessionPath.value;
-
-	useEffect(() => {
-		if (path)
-			get<{ views: SavedView[] }>(`${path}/views`).then(answer => { views.value = answer.views; }, () => undefined);
-	}, [path]);
-	const save = async (): Promise<void> => {
-		const name = `View ${views.value.length + 1}, ${new Date().toLocaleTimeString()}`;
-		try {
-			const made = await send<SavedView>('POST', `${path}/views`, { name, state: location.hash });
-			views.value = [...views.value, made];
-			say(`Saved as "${name}".`);
-		} catch (error) {
-			say(sentence(error));
-		}
-	};
-	return <>
-		{views.value.length > 0 && <select aria-label="Saved views" value="" onChange={event => { if (event.currentTarget.value) location.hash = event.currentTarget.value; }}>
-			<option value="">saved views</option>
-			{views.value.map(view => <option key={view.id} value={view.state}>{view.name}</option>)}
-		</select>}
-		<button onClick={save}>save view</button>
-	</>;
-}
-
-function Tools({ store }: { store: Store }) {
-	const view = store.view.value;
-
-	return <div class="tl-tools tool-row">
-		<input type="search" class="track-filter" placeholder="tracks" aria-label="Filter tracks by name" value={param('tracks')} onInput={event => go({ tracks: event.currentTarget.value })} />
-		<label>shortest <select value={param('min')} onChange={event => go({ min: event.currentTarget.value })}>
-			<option value="">any</option>
-			{[1e3, 1e4, 1e5, 1e6, 1e7].map(ns => <option key={ns} value={String(ns)}>{format.ns(ns)}</option>)}
-		</select></label>
-		<label>depth <select value={param('depth')} onChange={event => go({ depth: event.currentTarget.value })}>
-			<option value="">all</option>
-			{[1, 2, 4, 8, 16, 32].map(n => <option key={n} value={String(n)}>{n}</option>)}
-		</select></label>
-		<button aria-pressed={param('hide') === 'python'} onClick={() => toggle('hide', 'python')}>hide Python</button>
-		<button aria-pressed={param('group') === '1'} onClick={() => toggle('group', '1')}>group small</button>
-		<button onClick={() => store.foldAll(!param('fold'))}>{param('fold') ? 'unfold all' : 'fold all'}</button>
-		<Found store={store} />
-		<span class="spring" />
-		<span class="quiet">{format.ns(view.to - view.from)} of {format.ns(store.end.value)}</span>
-		<Views />
-		<button onClick={() => copy(link({}), 'a link to this view')}>copy link</button>
-	</div>;
+	if (!site) return null;
+	return (
+		<div class="tip" style={place}>
+			<div class="mono">
+				<Swatch name={site.name} kind={site.class} />
+				{format.middle(site.name, 160)}
+			</div>
+			<div class="quiet">
+				{hover.n > 1
+					? `${format.count(hover.n)} slices share this place; this is the longest`
+					: text || ' '}
+			</div>
+		</div>
+	);
 }
 
 // The same as the picture, for readers who do not see it: what is outermost in sight.
 function Spoken({ store }: { store: Store }) {
-	const layout = store.layout.value, slice = store.selection.value;
+	const layout = store.layout.value,
+		slice = store.selection.value;
 
-	return <p class="hidden-text" aria-live="polite">{slice ? `${slice.name}, ${format.ns(slice.dur_ns)}, at ${format.at(slice.start_ns, 1000)}`
-		: `${format.plural((layout?.rows.length ?? 0) + (layout?.pinned.length ?? 0), 'row')} from ${format.at(store.view.value.from, 1000)} to ${format.at(store.view.value.to, 1000)}`}</p>;
+	return (
+		<p class="hidden-text" aria-live="polite">
+			{slice
+				? `${slice.name}, ${format.ns(slice.dur_ns)}, at ${format.at(slice.start_ns, 1000)}`
+				: `${format.plural((layout?.rows.length ?? 0) + (layout?.pinned.length ?? 0), 'row')} from ${format.at(store.view.value.from, 1000)} to ${format.at(store.view.value.to, 1000)}`}
+		</p>
+	);
 }
 
 export function Timeline() {
 	const store = useMemo(() => new Store(), []);
-	const minimap = useRef<HTMLCanvasElement>(null), ruler = useRef<HTMLCanvasElement>(null), boxes = useRef<HTMLCanvasElement>(null), overlay = useRef<HTMLCanvasElement>(null);
-	const scroller = useRef<HTMLDivElement>(null), stage = useRef<HTMLDivElement>(null), scene = useRef<Scene | null>(null);
+	const minimap = useRef<HTMLCanvasElement>(null),
+		ruler = useRef<HTMLCanvasElement>(null),
+		boxes = useRef<HTMLCanvasElement>(null),
+		overlay = useRef<HTMLCanvasElement>(null);
+	const scroller = useRef<HTMLDivElement>(null),
+		stage = useRef<HTMLDivElement>(null),
+		scene = useRef<Scene | null>(null);
 	const [scroll, setScroll] = useState(0);
 	const [size, setSize] = useState({ width: 1, height: 1 });
-	const { layout } = store, hover = store.hover.value;
+	const { layout } = store;
 	const total = layout.value ? layout.value.height + layout.value.pinnedHeight : 0;
 
 	useEffect(() => {
 		store.start();
-		const made = new Scene(store, { minimap: minimap.current!, ruler: ruler.current!, boxes: boxes.current!, overlay: overlay.current! });
+		const made = new Scene(store, {
+			minimap: minimap.current!,
+			ruler: ruler.current!,
+			boxes: boxes.current!,
+			overlay: overlay.current!,
+		});
 		scene.current = made;
 		(window as unknown as { sondeScene: Scene }).sondeScene = made; // for bench/view and browser tests
 		const node = scroller.current!;
@@ -151,7 +119,11 @@ export function Timeline() {
 			setSize({ width, height: clientHeight });
 		});
 		watch.observe(node);
-		const ends = [listenBoxes(made, stage.current!), listenRuler(made, ruler.current!, minimap.current!), listenKeys(made)];
+		const ends = [
+			listenBoxes(made, stage.current!),
+			listenRuler(made, ruler.current!, minimap.current!),
+			listenKeys(made),
+		];
 		onSearch.value = dir => void store.searchNext(dir);
 		return () => {
 			onSearch.value = null;
@@ -164,43 +136,105 @@ export function Timeline() {
 	// A selection in a row that is out of sight is brought into sight.
 	const selected = store.selection.value;
 	useEffect(() => {
-		const box = selected && scene.current?.boxOf(selected), node = scroller.current;
+		const box = selected && scene.current?.boxOf(selected),
+			node = scroller.current;
 		const pinned = layout.peek()?.pinnedHeight ?? 0;
 		if (box && node && (box.y < pinned || box.y + HEIGHT.lane > size.height))
 			node.scrollTop += box.y - size.height / 2;
 	}, [selected?.id, size.height, layout.value !== null]);
 
-	if (store.error.value && !store.tracks.value)
-		return <Failed title="Timeline" text={store.error.value} />;
-	return <div class="timeline">
-		<Tools store={store} />
-		<div class="tl-head">
-			<div class="corner quiet"><span>{store.tracks.value ? format.plural(store.tracks.value.tracks.length, 'track') : ''}</span><span>{store.steps.value.length ? 'steps' : ''}</span></div>
-			<canvas ref={minimap} class="minimap" aria-label="The whole trace; click to go there" role="img" />
-			<canvas ref={ruler} class="ruler" aria-label="Time ruler and steps; drag to zoom" role="img" />
-		</div>
-		<div class="tl-scroll" ref={scroller} onScroll={event => {
-			setScroll(event.currentTarget.scrollTop);
-			if (scene.current) {
-				scene.current.scroll = event.currentTarget.scrollTop;
-				scene.current.plan();
-			}
-		}}>
-			<div class="tl-space" style={{ height: `${total}px` }}>
-				<div class="tl-sticky">
-					<div class="pinned-labels" style={{ height: `${layout.value?.pinnedHeight ?? 0}px` }}>{layout.value?.pinned.map(row => <Label key={row.key} row={row} store={store} top={row.y} />)}</div>
-					<div ref={stage} class="stage" tabIndex={0} role="application" aria-label="Timeline. Arrows move between slices; press ? for all keys." style={{ height: `${size.height}px` }}>
-						<canvas ref={boxes} class="boxes" style={{ width: `${size.width}px`, height: `${size.height}px` }} />
-						<canvas ref={overlay} class="overlay-canvas" style={{ width: `${size.width}px`, height: `${size.height}px` }} />
-						{hover && (hover.slice >= 0 || hover.counter) && <Tip hover={hover} store={store} isLeft={hover.x > size.width * 0.6} />}
-					</div>
+	if (store.error.value && !store.tracks.value) return <Failed title="Timeline" text={store.error.value} />;
+	return (
+		<div class="timeline">
+			<Tools store={store} />
+			<div class="tl-head">
+				<div class="corner quiet">
+					<span>
+						{store.tracks.value
+							? format.plural(store.tracks.value.tracks.length, 'track')
+							: ''}
+					</span>
+					<span>{store.steps.value.length ? 'steps' : ''}</span>
 				</div>
-				<Labels store={store} scroll={scroll} height={size.height} />
+				<canvas
+					ref={minimap}
+					class="minimap"
+					aria-label="The whole trace; click to go there"
+					role="img"
+				/>
+				<canvas
+					ref={ruler}
+					class="ruler"
+					aria-label="Time ruler and steps; drag to zoom"
+					role="img"
+				/>
 			</div>
-			{store.tracks.value && total === 0 && <Empty title="Nothing to draw" text="This trace has no slices, or the filters leave none." command="sonde record -- ./train" />}
-			{!store.tracks.value && <Waiting text={null} />}
+			<div
+				class="tl-scroll"
+				ref={scroller}
+				onScroll={event => {
+					setScroll(event.currentTarget.scrollTop);
+					if (scene.current) {
+						scene.current.scroll = event.currentTarget.scrollTop;
+						scene.current.plan();
+					}
+				}}
+			>
+				<div class="tl-space" style={{ height: `${total}px` }}>
+					<div class="tl-sticky">
+						<div
+							class="pinned-labels"
+							style={{ height: `${layout.value?.pinnedHeight ?? 0}px` }}
+						>
+							{layout.value?.pinned.map(row => (
+								<Label
+									key={row.key}
+									row={row}
+									store={store}
+									top={row.y}
+								/>
+							))}
+						</div>
+						<div
+							ref={stage}
+							class="stage"
+							tabIndex={0}
+							role="application"
+							aria-label="Timeline. Arrows move between slices; press ? for all keys."
+							style={{ height: `${size.height}px` }}
+						>
+							<canvas
+								ref={boxes}
+								class="boxes"
+								style={{
+									width: `${size.width}px`,
+									height: `${size.height}px`,
+								}}
+							/>
+							<canvas
+								ref={overlay}
+								class="overlay-canvas"
+								style={{
+									width: `${size.width}px`,
+									height: `${size.height}px`,
+								}}
+							/>
+							<Hovered store={store} width={size.width} />
+						</div>
+					</div>
+					<Labels store={store} scroll={scroll} height={size.height} />
+				</div>
+				{store.tracks.value && total === 0 && (
+					<Empty
+						title="Nothing to draw"
+						text="This trace has no slices, or the filters leave none."
+						command="sonde record -- ./train"
+					/>
+				)}
+				{!store.tracks.value && <Waiting text={null} />}
+			</div>
+			<Drawer store={store} />
+			<Spoken store={store} />
 		</div>
-		<Drawer store={store} />
-		<Spoken store={store} />
-	</div>;
+	);
 }

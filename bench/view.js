@@ -1,0 +1,162 @@
+// The page in a browser without a GPU: its size, the first paint, drawing, panning and zooming over a trace of any size.
+//
+//   node view.js SONDE FILE [PAN_ZOOMS]     prints one figure a line as JSON: name, value, unit, goal, pass
+//
+// First paint: the browser's own first-contentful-paint on loopback, median of 7 loads. Drawing: the worker's time for a
+// frame of 20,000 boxes, boxes and labels, median of 30. Round trip: from asking the server for a view to its rectangles
+// being decoded, any position, any width from the whole trace to a hundred-thousandth, each factor of two equally often.
+'use strict';
+const zlib = require('zlib');
+const { launch, open, serve, settled } = require('../tests/browser/lib');
+
+const [sonde, file, wanted = '200'] = process.argv.slice(2);
+const at = (values, share) =>
+	[...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))];
+const put = (name, value, unit, goal) =>
+	console.log(JSON.stringify({ name, value: Number(value.toFixed(2)), unit, goal, pass: value <= goal }));
+
+async function size(page, server) {
+	let sum = 0;
+	for (const path of ['/', '/app.js', '/app.css', '/worker.js']) {
+		const response = await page.request.get(server.base + path);
+		sum += zlib.gzipSync(await response.body(), { level: 9 }).length;
+	}
+	put('page, gzip', sum / 1024, 'KiB', 100);
+}
+
+async function firstPaint(browser, server) {
+	const times = [];
+	for (let i = 0; i < 7; i++) {
+		const { page, context } = await open(browser, server);
+		await page.reload();
+		await settled(page);
+		times.push(
+			await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime),
+		);
+		await context.close();
+	}
+	put('first paint, median', at(times, 0.5), 'ms', 300);
+}
+
+// A frame with 20,000 boxes, whatever the trace: the worker is the page's own.
+async function drawing(page) {
+	const times = await page.evaluate(
+		() =>
+			new Promise((resolve, reject) => {
+				const worker = new Worker('/worker.js'),
+					width = 2000,
+					lanes = 40,
+					each = 500,
+					words = new Uint32Array(lanes * each * 4),
+					index = new Map(),
+					times = [];
+				const canvas = document.createElement('canvas').transferControlToOffscreen();
+				for (let lane = 0; lane < lanes; lane++) {
+					index.set(lane, { at: lane * each, n: each });
+					for (let i = 0; i < each; i++)
+						words.set(
+							[(i * 4) | (3 << 16), (lane * 7 + i) % 200, 1 | (255 << 24), i],
+							(lane * each + i) * 4,
+						);
+				}
+				const colors = {
+					sites: Uint32Array.from({ length: 200 }, (_, i) => 0xff000000 | (i * 80000)),
+					back: 0xffffffff,
+					line: 0xffeeeeee,
+					classes: [1, 2, 3],
+					counter: 4,
+					counterSoft: 5,
+				};
+				worker.onerror = reject;
+				worker.postMessage({ kind: 'canvas', canvas }, [canvas]);
+				worker.postMessage({
+					kind: 'sites',
+					names: Array.from({ length: 200 }, (_, i) => `aten::operator_${i}`),
+				});
+				worker.postMessage({ kind: 'colors', colors, font: '11px sans-serif', ratio: 1 });
+				worker.postMessage({
+					kind: 'data',
+					chunks: [{ from: 0, to: width, px: width, words, lanes: index }],
+					overlap: [],
+					counters: [],
+				});
+				const frame = n =>
+					worker.postMessage({
+						kind: 'frame',
+						frame: {
+							view: { from: n % 3, to: width + (n % 3), width },
+							height: lanes * 18,
+							clip: 0,
+							pinned: [],
+							bands: [],
+							groupPx: 0,
+							rows: Array.from({ length: lanes }, (_, lane) => ({
+								lane,
+								y: lane * 18,
+								height: 16,
+							})),
+						},
+					});
+				worker.onmessage = ({ data }) => {
+					times.push(data.ms);
+					if (times.length === 40) resolve(times.slice(10));
+					else frame(times.length);
+				};
+				frame(0);
+			}),
+	);
+	put('drawing 20,000 boxes, median', at(times, 0.5), 'ms', 16);
+	put('drawing 20,000 boxes, p95', at(times, 0.95), 'ms', 16);
+}
+
+async function roundTrips(page, n) {
+	const times = await page.evaluate(async n => {
+		const { store, loader } = window.sondeScene,
+			end = store.end.value,
+			times = [];
+		let seed = 88172645;
+		const random = () => (seed = (seed * 1103515245 + 12345) & 0x7fffffff) / 0x7fffffff;
+		for (let i = 0; i < n; i++) {
+			const span = Math.max(1000, end / 2 ** (17 * random())),
+				from = random() * (end - span),
+				start = performance.now(),
+				before = loader.chunks[0];
+			store.move({ from, to: from + span });
+			while (loader.chunks[0] === before && performance.now() - start < 5000)
+				await new Promise(resolve => setTimeout(resolve, 0));
+			times.push(performance.now() - start);
+			await new Promise(resolve => setTimeout(resolve, 250)); // the reader rests; what lies beside is fetched
+		}
+		return times;
+	}, n);
+	put('pan and zoom, p50', at(times, 0.5), 'ms', 50);
+	put('pan and zoom, p95', at(times, 0.95), 'ms', 50);
+}
+
+(async () => {
+	const server = await serve(sonde, [file]);
+	const browser = await launch();
+
+	try {
+		const { page } = await open(browser, server, { viewport: { width: 2120, height: 1300 } });
+		await size(page, server);
+		await page.evaluate(() => {
+			location.hash = 's=1&v=timeline';
+		});
+		await page.waitForFunction(
+			() => window.sondeScene && window.sondeScene.loader.chunks.length > 0,
+			null,
+			{ timeout: 120000 },
+		);
+		await settled(page);
+		await roundTrips(page, Number(wanted));
+		await drawing(page);
+		await firstPaint(browser, server);
+	} finally {
+		await browser.close();
+		await server.stop();
+	}
+})().catch(error => {
+	console.error(error);
+	process.exit(1);
+});
