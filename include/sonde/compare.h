@@ -15,7 +15,8 @@ enum { SONDE_COMPARE_MAX = 26 }; /* traces at once */
 /* Set struct_size to sizeof(sonde_compare_options); everything else may stay 0. Strings are borrowed for the call. */
 typedef struct sonde_compare_options {
 	size_t struct_size;
-	const char *by;		  /* one table: "step", "phase", "layer", "name" or "kernel"; NULL: all of them */
+	const char *by;		  /* one table: "step", "phase", "layer", "name" or "kernel"; NULL: all of them.
+				     "tree": two traces by the tree of their operators */
 	const char *const *names; /* of the traces, one each: files, backends; NULL: what the traces say */
 	/* What to look at: steps, ranks, times, warm-up, filter and top. compat "hta": what HTA calls a trace diff, of
 	   two traces. NULL: everything. */

@@ -62,7 +62,7 @@ static sonde_status load(comparison *c, const sonde_trace *const *traces, size_t
 	return status;
 }
 
-static const char *const bys[] = { "step", "phase", "layer", "name", "kernel" };
+static const char *const bys[] = { "step", "phase", "layer", "name", "kernel", "tree" };
 
 static sonde_status check(const sonde_compare_options *o, const sonde_analyze_options *select, size_t n_traces,
 			  sonde_error *err)
@@ -73,7 +73,7 @@ static sonde_status check(const sonde_compare_options *o, const sonde_analyze_op
 		is_known = strcmp(o->by, bys[i]) == 0;
 	if (!is_known)
 		return error_set(err, SONDE_E_USAGE, -1,
-				 "cannot compare by '%s'; there are step, phase, layer, name and kernel", o->by);
+				 "cannot compare by '%s'; there are step, phase, layer, name, kernel and tree", o->by);
 	if (o->baseline && n_traces != 1)
 		return error_set(err, SONDE_E_USAGE, -1, "one run at a time is compared with a baseline, not %zu",
 				 n_traces);
@@ -84,6 +84,9 @@ static sonde_status check(const sonde_compare_options *o, const sonde_analyze_op
 	if (select->warmup && !warmup_is_rule(select->warmup))
 		return error_set(err, SONDE_E_USAGE, -1, "the warm-up is auto, none or a number of steps, not \"%s\"",
 				 select->warmup);
+	if (o->by && strcmp(o->by, "tree") == 0 && (n_traces != 2 || o->baseline || select->compat))
+		return error_set(err, SONDE_E_USAGE, -1,
+				 "two runs are compared by their trees, no more and no baseline");
 	if (select->compat && (strcmp(select->compat, "hta") != 0 || n_traces != 2))
 		return error_set(err, SONDE_E_USAGE, -1, "the only other definitions are those of hta, for two runs");
 	return SONDE_OK;
@@ -110,8 +113,9 @@ static sonde_analyze_options known_select(const sonde_analyze_options *given)
 
 static sonde_status compare_runs(comparison *c, const sonde_trace *const *traces, size_t n_traces, sonde_error *err)
 {
+	if (c->options->by && strcmp(c->options->by, "tree") == 0)
+		return compare_trees(traces, c->select, c->r, err);
 	sonde_status status = load(c, traces, n_traces, err);
-
 	if (status)
 		return status;
 	name_runs(c, traces, n_traces);

@@ -6,6 +6,7 @@
  *   compare_tables.c    what changed, name by name
  *   compare_baseline.c  runs that were kept, compare_json.c as files
  *   compare_hta.c       HTA's trace diff
+ *   compare_tree.c      two traces by the tree of their operators
  */
 #ifndef SONDE_ANALYZE_COMPARISON_H
 #define SONDE_ANALYZE_COMPARISON_H
@@ -56,5 +57,10 @@ sonde_status baseline_add(const sonde_compare_options *options, const compare_ru
 
 sonde_status compare_as_hta(const sonde_trace *control, const sonde_trace *test, const sonde_analyze_options *select,
 			    sonde_result *r, sonde_error *err);
+
+/* ---- By tree: compare_tree.c; two traces ------------------------------------------------------------------------- */
+
+sonde_status compare_trees(const sonde_trace *const *traces, const sonde_analyze_options *select, sonde_result *r,
+			   sonde_error *err);
 
 #endif

@@ -23,7 +23,6 @@ static const column module_columns[] = {
 	{ "device_ns", "device", CELL_NS, 0, false },
 	{ "own_ns", "own", CELL_NS, 0, false },
 	{ "percent", "%", CELL_PERCENT, 0, true },
-	{ "depth", "depth", CELL_INTEGER, -1, false },
 };
 
 #define PREFIX "nn.Module: "
@@ -162,7 +161,6 @@ static void put_node(const module_tree *m, const node *n, double total_ns, sonde
 	*c++ = cell_ns(n->device_ns);
 	*c++ = cell_ns(n->own_ns);
 	*c++ = total_ns > 0 ? cell_percent(100.0 * (double)n->device_ns / total_ns) : cell_unknown();
-	*c++ = cell_integer(n->depth);
 }
 
 /* Depth first, in the order of first calls. */

@@ -15,7 +15,7 @@ static const option_def compare_options[] = {
 	{ .name = "by",
 	  .id = BY,
 	  .argument = "WHAT",
-	  .help = "one table: step, phase, layer, name or kernel",
+	  .help = "one table: step, phase, layer, name, kernel or tree",
 	  .group = "What to show" },
 	SELECT_STEPS,
 	SELECT_RANKS,
@@ -47,7 +47,7 @@ static const option_def compare_options[] = {
 
 static bool take_by(const options *o, sonde_compare_options *c)
 {
-	static const char *const choices[] = { "step", "phase", "layer", "name", "kernel", NULL };
+	static const char *const choices[] = { "step", "phase", "layer", "name", "kernel", "tree", NULL };
 	size_t index;
 
 	c->by = o->value;
@@ -137,6 +137,7 @@ static const char *table_for(const char *by)
 	       : strcmp(by, "phase") == 0     ? "phases"
 	       : strcmp(by, "layer") == 0     ? "layers"
 	       : strcmp(by, "name") == 0      ? "names"
+	       : strcmp(by, "tree") == 0      ? "tree"
 					      : "kernels";
 }
 

@@ -169,7 +169,7 @@ def check_modules(view, rows, c):
             path = path[:depth] + [name]
             found[tuple(path)].append(values)
         return found
-    ours = by_path((row["depth"], "nn.Module: " + row["module"], row) for row in rows)
+    ours = by_path((row.get("depth", 0), "nn.Module: " + row["module"], row) for row in rows)
     for path, calls in by_path(view["rows"]).items():
         row = ours[path][0][0] if path in ours else None
         if row and row["count"] != len(calls) or any(busy is None for _, busy, _ in calls):
@@ -245,6 +245,30 @@ def check_collective_ops(gold, rank, rows, c):
             c.put("collective_ops", theirs, size, got.get(ours + "_bytes", math.nan) / (1 << 20))
 
 
+def check_tree(sonde, data, c):
+    """The tree difference of two ViTs on two devices, by the place in the program that both have. Theirs pairs an
+    add inside the convolution with one beside it."""
+    files = [os.path.join(data, "traces", name, "rank0.json.gz") for name in ("tl_h100_vit", "tl_mi300_vit")]
+    command = [sonde, "compare", "--by", "tree", "--json", "--warmup", "none"] + files
+    o = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    ours = collections.defaultdict(lambda: [0, 0])
+    for row in o["tree_kernels"]:
+        for side, source in (("a", "trace1"), ("b", "trace2")):
+            if row["calls_" + side]:
+                place = row["op"] if row["common"] == row["name"] else row["common"]
+                ours[place, source][0] += row["calls_" + side]
+                ours[place, source][1] += row["time_%s_ns" % side]
+    gold = json.load(open(os.path.join(data, "gold-tracelens", "trace_diff.tl.json")))["pairs"]["vit_h100_mi300"]
+    theirs = collections.defaultdict(lambda: [0, 0])
+    for name, source, n, total in gold["by_common_ancestor"]:
+        place = "aten::_convolution" if name == "aten::add_" else name
+        theirs[place, source][0] += n
+        theirs[place, source][1] += total
+    for key, (n, total) in theirs.items():
+        c.put("tree", (key, "count"), n, ours[key][0])
+        c.put("tree", (key, "time"), total, ours[key][1] / 1000)
+
+
 def compare(sonde, data, name):
     gold = json.load(open(os.path.join(data, "gold-tracelens", name + ".tl.json")))
     files = [os.path.join(data, "traces", name, f) for f in gold["files"]]
@@ -278,6 +302,8 @@ def main():
     worst, n, failed = collections.defaultdict(float), collections.Counter(), False
     for name in sets or golds:
         c = compare(sonde, data, name)
+        if name == "tl_h100_vit":
+            check_tree(sonde, data, c)
         for what, d in sorted(c.worst.items()):
             worst[what] = max(worst[what], d)
             if d > LIMIT:
