@@ -30,6 +30,16 @@ static void print(const sonde_result *result, unsigned choice)
 		abort();
 }
 
+static unsigned n_analyses(void)
+{
+	const char *name, *summary;
+	unsigned n = 0;
+
+	while (sonde_analysis(n, &name, &summary))
+		n++;
+	return n;
+}
+
 /* One way to look at it, chosen by the bytes themselves: all of them for each input would take the fuzzer's time. */
 static void look(const sonde_trace *trace, unsigned choice)
 {
@@ -46,14 +56,21 @@ static void look(const sonde_trace *trace, unsigned choice)
 		{ "info", { .struct_size = sizeof ways[0].options } },
 	};
 	enum { N_WAYS = sizeof ways / sizeof ways[0] };
-	unsigned way = choice % (N_WAYS + 1);
+	unsigned way = choice % (N_WAYS + 2), rest = choice / (N_WAYS + 2);
+	const char *name, *summary;
 	sonde_result *result;
 
 	if (way == N_WAYS) {
 		if (sonde_export(trace, "chrome", nowhere(), NULL))
 			abort();
-	} else if (!sonde_analyze(trace, ways[way].name, &ways[way].options, &result, NULL)) {
-		print(result, choice / (N_WAYS + 1));
+	} else if (way < N_WAYS) {
+		if (sonde_analyze(trace, ways[way].name, &ways[way].options, &result, NULL))
+			return;
+		print(result, rest);
+		sonde_result_free(result);
+	} else if (sonde_analysis(rest % n_analyses(), &name, &summary) &&
+		   !sonde_analyze(trace, name, NULL, &result, NULL)) {
+		print(result, rest / 4);
 		sonde_result_free(result);
 	}
 }

@@ -2,8 +2,9 @@
  * Device time of nn.Modules as a tree: how often each was called, how long the host took, how long the device was busy
  * with what it launched, and how much of that is its own and not its children's.
  *
- * torch.profiler writes a row "nn.Module: Linear_3" for each call when it records Python stacks. Calls of the same path
- * are one node. Backward passes run in other threads, outside of modules, and are not in it.
+ * torch.profiler writes a row "nn.Module: Linear_3" for each call when it records Python stacks, a program says
+ * SONDE_MODULE("linear"). Calls of the same path are one node. Backward passes run in other threads, outside of
+ * modules, and are not in it.
  */
 #include "analyze/op_tree.h"
 
@@ -19,6 +20,8 @@ static const column module_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 2, false },
 	{ "count", "calls", CELL_COUNT, 0, false },
 	{ "host_ns", "host", CELL_NS, 1, false },
+	{ "host_own_ns", "host own", CELL_NS, 3, false },
+	{ "n_ops", "ops", CELL_COUNT, 3, false },
 	{ "n_device_rows", "kernels", CELL_COUNT, 0, false },
 	{ "device_ns", "device", CELL_NS, 0, false },
 	{ "own_ns", "own", CELL_NS, 0, false },
@@ -34,7 +37,8 @@ typedef struct node {
 	int32_t rank;
 	unsigned depth;
 	uint64_t n, n_device;
-	int64_t host_ns, device_ns, own_ns;
+	uint64_t n_ops; /* operators right inside, not those within others */
+	int64_t host_ns, host_own_ns, device_ns, own_ns;
 } node;
 
 /* A call that is still going on, and what of its subtree is not its children's. */
@@ -52,6 +56,7 @@ typedef struct module_tree {
 	VEC(node) nodes;
 	VEC(open_call) open; /* entries are reused, with their intervals' memory */
 	size_t depth;
+	uint32_t op_end; /* rows before it are inside an operator */
 	uint32_t first_root, last_root;
 	bool failed;
 } module_tree;
@@ -107,6 +112,7 @@ static void enter(module_tree *m, uint32_t number)
 	call->row = number;
 	call->own_from = m->tree->first[number];
 	call->own.n = 0;
+	m->op_end = 0;
 }
 
 static void leave(module_tree *m)
@@ -123,10 +129,14 @@ static void leave(module_tree *m)
 	n->n++;
 	n->n_device += n_device;
 	n->host_ns += at->dur_ns;
+	n->host_own_ns += at->dur_ns;
 	n->device_ns += busy;
 	n->own_ns += intervals_length(&call->own);
-	if (m->depth)
-		m->open.items[m->depth - 1].own_from = m->tree->first[at->end];
+	m->op_end = at->end;
+	if (!m->depth)
+		return;
+	m->open.items[m->depth - 1].own_from = m->tree->first[at->end];
+	m->nodes.items[m->open.items[m->depth - 1].node].host_own_ns -= at->dur_ns;
 }
 
 static void walk(module_tree *m)
@@ -136,27 +146,40 @@ static void walk(module_tree *m)
 			leave(m);
 		if (m->is_module[m->r->items[i].site] && m->depth < DEEPEST)
 			enter(m, i);
+		if (m->depth && i >= m->op_end && m->tree->is_op[m->r->items[i].site]) {
+			m->nodes.items[m->open.items[m->depth - 1].node].n_ops++;
+			m->op_end = m->r->items[i].end;
+		}
 	}
 	while (m->depth && !m->failed)
 		leave(m);
+}
+
+static bool has_prefix(const char *name)
+{
+	return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
 }
 
 static bool look_at_sites(module_tree *m)
 {
 	m->is_module = malloc(m->r->n_sites + 1);
 	for (size_t i = 0; m->is_module && i < m->r->n_sites; i++)
-		m->is_module[i] = strncmp(index_text(m->r->ix, m->r->sites[i].name), PREFIX, strlen(PREFIX)) == 0;
+		m->is_module[i] =
+			m->r->sites[i].kind == NAME_MODULE || has_prefix(index_text(m->r->ix, m->r->sites[i].name));
 	return m->is_module != NULL;
 }
 
 static void put_node(const module_tree *m, const node *n, double total_ns, sonde_result *r, table *t)
 {
 	cell *c = table_row(r, t, n->depth);
+	const char *name = index_text(m->r->ix, n->name);
 
-	*c++ = cell_string(result_string(r, index_text(m->r->ix, n->name) + strlen(PREFIX)));
+	*c++ = cell_string(result_string(r, has_prefix(name) ? name + strlen(PREFIX) : name));
 	*c++ = cell_integer(n->rank);
 	*c++ = cell_count(n->n);
 	*c++ = cell_ns(n->host_ns);
+	*c++ = cell_ns(n->host_own_ns);
+	*c++ = cell_count(n->n_ops);
 	*c++ = cell_count(n->n_device);
 	*c++ = cell_ns(n->device_ns);
 	*c++ = cell_ns(n->own_ns);

@@ -29,9 +29,11 @@ static void calls_of_a_path_are_one_node(void **state)
 	add_device_rank(b, 0, modules, sizeof modules / sizeof modules[0]);
 	sonde_trace *t = finish_trace(b);
 	char *text = analyze(t, "module_tree", NULL);
-	assert_says(text, "'module': 'Net_0', 'rank': 0, 'count': 1, 'host_ns': 100000, 'n_device_rows': 4, "
+	assert_says(text, "'module': 'Net_0', 'rank': 0, 'count': 1, 'host_ns': 100000, 'host_own_ns': 52000, 'n_ops': "
+			  "0, 'n_device_rows': 4, "
 			  "'device_ns': 45000, 'own_ns': 10000, 'percent': 100, 'depth': 0");
-	assert_says(text, "'module': 'Linear_0', 'rank': 0, 'count': 2, 'host_ns': 48000, 'n_device_rows': 3, "
+	assert_says(text, "'module': 'Linear_0', 'rank': 0, 'count': 2, 'host_ns': 48000, 'host_own_ns': 48000, "
+			  "'n_ops': 0, 'n_device_rows': 3, "
 			  "'device_ns': 35000, 'own_ns': 35000");
 	assert_says(text, "'n_rows': 4, 'n_all_rows': 5, 'time_ns': 55000, 'all_time_ns': 65000");
 	free(text);
