@@ -9,7 +9,8 @@
 #   fuzz/fuzz_<name>.c               fuzz_<name>: here runs fuzz/seeds/<name>; with libFuzzer in the preset fuzz
 #   bench/<name>.c                   bench_<name>, in the preset release only
 #
-# Labels: unit, record (unit tests of src/record), cli, faults, check, fuzz, example.
+# Labels: unit, record (unit tests of src/record), cli, faults, check, fuzz, example, threads (the server, for the preset
+# tsan).
 enable_testing()
 find_package(Threads REQUIRED)
 find_package(OpenMP COMPONENTS C CXX)
@@ -190,7 +191,11 @@ foreach(kind ${script_kinds})
 	foreach(source ${sources})
 		cmake_path(GET source STEM name)
 		add_test(NAME ${label}_${name} COMMAND bash ${source})
+		set(labels ${label})
+		if(name MATCHES "^serve_(live|crowd)$")
+			list(APPEND labels threads)
+		endif()
 		set_tests_properties(${label}_${name} PROPERTIES
-			LABELS ${label} SKIP_RETURN_CODE 77 ENVIRONMENT "${script_env}")
+			LABELS "${labels}" SKIP_RETURN_CODE 77 ENVIRONMENT "${script_env}")
 	endforeach()
 endforeach()

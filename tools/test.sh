@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Everything that `make test` runs: the whole suite as released and with AddressSanitizer, and the recording parts with
-# ThreadSanitizer. Goes on after a failing suite and says at the end which one it was.
+# Everything that `make test` runs: the whole suite as released and with AddressSanitizer, and the recording parts and the
+# server with ThreadSanitizer. Goes on after a failing suite and says at the end which one it was.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 trap 'echo "test: interrupted"; exit 130' INT TERM

@@ -240,11 +240,8 @@ want(n.send("POST", f"/sessions/{sent['id']}/notes", {"text": "x"})[0] == 201 an
      n.get(f"/sessions/{sent['id']}/notes")["kept_in"] == "memory", "notes of an upload")
 status, _, body = n.ask("/api/v1/sessions?name=bad", "POST", b"this is no trace")
 bad = json.loads(body)["id"]
-for _ in range(100):
-    status, _, body = n.ask(f"/api/v1/sessions/{bad}/tracks")
-    if status != 202:
-        break
-    time.sleep(0.1)
+wait_for(lambda: n.ask(f"/api/v1/sessions/{bad}/tracks")[0] != 202, "an upload to open")
+status, _, body = n.ask(f"/api/v1/sessions/{bad}/tracks")
 want(status == 422 and "no trace" in json.loads(body)["error"]["message"], f"no trace: {status} {body}")
 n.stop()
 
@@ -257,12 +254,7 @@ f = Server("runs", env={"TMPDIR": os.getcwd()})
 want([x["name"] for x in f.get("/sessions")["sessions"]] == ["a.json", "ranks"], "folder")
 want(f.get("/sessions/2")["ranks"] == [0, 1], "ranks of a folder")
 shutil.copy("small.json", "runs/new.json")
-for _ in range(100):
-    names = [x["name"] for x in f.get("/sessions")["sessions"]]
-    if "new.json" in names:
-        break
-    time.sleep(0.1)
-want("new.json" in names, "a new file of a folder does not show up")
+wait_for(lambda: "new.json" in [x["name"] for x in f.get("/sessions")["sessions"]], "a new file of a folder")
 f.ask("/api/v1/sessions?name=x", "POST", b"x")
 spool = [d for d in os.listdir(".") if d.startswith("sonde-serve.")]
 want(len(spool) == 1 and os.stat(spool[0]).st_mode & 0o777 == 0o700, f"uploads are in {spool}")
@@ -279,11 +271,7 @@ want(got.startswith(b"HTTP/1.1 413"), f"a long chunked upload: {got[:60]}")
 u.raw(head.encode() + b"200\r\n" + b"x" * 100, 1)  # goes away in the middle
 want(u.ask("/api/v1/sessions")[0] == 200 and len(json.loads(u.ask("/api/v1/sessions")[2])["sessions"]) == 1, "half an upload counts")
 spool = [d for d in os.listdir(".") if d.startswith("sonde-serve.")]
-for _ in range(50):
-    if not os.listdir(spool[0]):
-        break
-    time.sleep(0.1)
-want(os.listdir(spool[0]) == [], "half an upload stays")
+wait_for(lambda: os.listdir(spool[0]) == [], "half an upload to go")
 u.stop()
 
 # Real traces: rectangles and sums are those that SQL tells.

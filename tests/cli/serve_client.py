@@ -1,5 +1,5 @@
 """For the tests of sonde serve: starts a server and asks it, by hand where a test must be rude."""
-import http.client, json, os, re, signal, socket, subprocess, sys, time
+import atexit, http.client, json, os, re, signal, socket, subprocess, sys, time
 
 failed = 0
 
@@ -11,11 +11,24 @@ def want(condition, complaint):
         print(f"serve: {complaint}", file=sys.stderr)
 
 
+def wait_for(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            sys.exit(f"serve: waited in vain for {what}")
+        time.sleep(0.05)
+
+
+def wait_for_file(path):
+    wait_for(lambda: os.path.exists(path) and os.path.getsize(path), path)
+
+
 class Server:
     def __init__(self, *arguments, env=None):
         self.process = subprocess.Popen([os.environ["SONDE"], "serve", "--port", "0", *arguments],
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env={**os.environ, **(env or {})})
+        atexit.register(self.process.kill)
         self.url = self.process.stdout.readline().strip()
         match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=([0-9a-f]{32})", self.url)
         if not match:

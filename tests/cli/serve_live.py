@@ -20,8 +20,7 @@ class Listener:
 
 def follow(file, on_event):
     """What was said about the first session until the end of its run."""
-    while not (os.path.exists(file) and os.path.getsize(file)):
-        time.sleep(0.05)
+    wait_for_file(file)
     s = Server(file)
     listener = Listener(s)
     s.ask("/api/v1/sessions/1")
@@ -33,7 +32,7 @@ def follow(file, on_event):
         if event["state"] == "live":
             facts = s.get("/sessions/1")
             want(facts["n_slices"] > 0 and facts["duration_ns"] > 0, f"live: {facts['n_slices']} slices")
-            on_event(len(seen))
+            on_event(sum(e["state"] == "live" for e in seen))
     live = [e for e in seen if e["state"] == "live"]
     want(len(live) >= 3, f"seen alive {len(live)} times: {[e['state'] for e in seen]}")
     for a, b in zip(live, live[1:]):
@@ -59,13 +58,15 @@ def check_end(s, file):
 
 
 recorder = subprocess.Popen([os.environ["SONDE"], "record", "-o", "run.sonde", program, "100", "stop"], stderr=subprocess.DEVNULL)
-s = follow("run.sonde", lambda n: n >= 6 and open("stop", "w").close())
+atexit.register(recorder.kill)
+s = follow("run.sonde", lambda n: n >= 4 and open("stop", "w").close())
 want(recorder.wait() == 0, "sonde record failed")
 check_end(s, "run.sonde")
 
 # Without a recorder, and killed: what the ring still holds is there.
 alone = subprocess.Popen([program, "100"], env={**os.environ, "SONDE_ENABLED": "1", "SONDE_OUTPUT": "alone.sonde"})
-s = follow("alone.sonde", lambda n: n >= 6 and alone.kill())
+atexit.register(alone.kill)
+s = follow("alone.sonde", lambda n: n >= 4 and alone.kill())
 alone.wait()
 check_end(s, "alone.sonde")
 finish()
