@@ -2,6 +2,7 @@
 #include "analyze/work.h"
 
 #include "base/format_number.h"
+#include "store/threads.h"
 
 static const analysis *const parts[] = {
 	&temporal_analysis, &idle_analysis,	&kernels_analysis,     &overlap_analysis, &bandwidth_analysis,
@@ -32,6 +33,42 @@ static void add_headline(const work *w, const sonde_trace *trace, sonde_result *
 				100 - 100 * idle / span, format_count(busy, n), w->n_ranks, w->n_ranks == 1 ? "" : "s");
 }
 
+/* Each part has a result of its own, so that several can be made at once. */
+typedef struct part_run {
+	const work *w;
+	const sonde_analyze_options *options;
+	sonde_result *results[N_PARTS];
+	sonde_status statuses[N_PARTS];
+	sonde_error errs[N_PARTS];
+} part_run;
+
+static void run_part(void *context, size_t part)
+{
+	part_run *run = context;
+	sonde_result *r = run->results[part] = result_new("hta");
+
+	if (r)
+		run->statuses[part] = work_parts[part]->add(run->w, run->options, r, &run->errs[part]);
+}
+
+/* By HTA's rules the kinds of names are found out on the way: one after the other. */
+static sonde_status run_parts(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
+{
+	part_run run = { .w = w, .options = options };
+	sonde_status status = SONDE_OK;
+
+	threads_run(w->is_hta ? 1 : threads_available(), N_PARTS, run_part, &run);
+	for (size_t i = 0; i < N_PARTS; i++) {
+		if (run.statuses[i] && !status) {
+			status = run.statuses[i];
+			if (err)
+				*err = run.errs[i];
+		}
+		result_take(r, run.results[i]);
+	}
+	return status;
+}
+
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)
 {
@@ -42,8 +79,8 @@ static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *o
 		work_explain(&w, r);
 		add_headline(&w, trace, r);
 	}
-	for (size_t i = 0; i < N_PARTS && !status; i++)
-		status = work_parts[i]->add(&w, options, r, err);
+	if (!status)
+		status = run_parts(&w, options, r, err);
 	work_hide_empty(&w, r);
 	work_done(&w);
 	return status;

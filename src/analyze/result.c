@@ -37,6 +37,28 @@ void sonde_result_free(sonde_result *r)
 	free(r);
 }
 
+void result_take(sonde_result *r, sonde_result *from)
+{
+	result_value **values = &r->values;
+	table **tables = &r->tables;
+	result_note **notes = &r->notes;
+
+	r->failed = r->failed || !result_ok(from);
+	if (!from)
+		return;
+	while (*values)
+		values = &(*values)->next;
+	while (*tables)
+		tables = &(*tables)->next;
+	while (*notes)
+		notes = &(*notes)->next;
+	*values = from->values;
+	*tables = from->tables;
+	*notes = from->notes;
+	arena_take(&r->arena, &from->arena);
+	free(from);
+}
+
 /* Memory of the result, NULL after out of memory, now or before. */
 static void *allocate(sonde_result *r, size_t n, size_t size)
 {

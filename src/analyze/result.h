@@ -118,6 +118,8 @@ struct sonde_result {
 
 sonde_result *result_new(const char *name);
 bool result_ok(const sonde_result *r);
+/* Puts the values, tables and notes of `from` behind those of r, and frees it. NULL stands for one that failed. */
+void result_take(sonde_result *r, sonde_result *from);
 const char *result_string(sonde_result *r, const char *text); /* a copy in the arena; NULL stays NULL */
 const char *result_format(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void result_headline(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));

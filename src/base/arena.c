@@ -75,6 +75,17 @@ char *arena_vprintf(arena *a, const char *format, va_list args)
 	return text;
 }
 
+void arena_take(arena *to, arena *from)
+{
+	struct arena_block **end = &to->blocks;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = from->blocks;
+	to->n_bytes += from->n_bytes;
+	*from = (arena){ 0 };
+}
+
 void arena_done(arena *a)
 {
 	for (struct arena_block *block = a->blocks, *next; block; block = next) {

@@ -20,6 +20,8 @@ void *arena_alloc(arena *a, size_t bytes);
 char *arena_strndup(arena *a, const char *text, size_t len);
 char *arena_strdup(arena *a, const char *text);
 char *arena_vprintf(arena *a, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/* What `from` gave out lives as long as `to` from now on; `from` is empty afterwards. */
+void arena_take(arena *to, arena *from);
 void arena_done(arena *a);
 
 #endif

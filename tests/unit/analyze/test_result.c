@@ -36,6 +36,32 @@ static void things_keep_their_order(void **state)
 	sonde_result_free(r);
 }
 
+static void what_is_taken_comes_behind_and_lives_on(void **state)
+{
+	(void)state;
+	sonde_result *r = result_new("report"), *other = result_new("other");
+
+	result_add(r, "a", cell_count(1));
+	result_note_add(r, "x", "1");
+	result_add(other, "b", cell_string("text"));
+	result_note_add(other, "y", "%d", 2);
+	table *t = result_table(other, "t", NULL, columns, 2);
+	table_row(other, t, 0)[1] = cell_count(7);
+	result_take(r, other);
+	assert_true(result_ok(r));
+	assert_string_equal(r->values->next->value.string, "text");
+	assert_string_equal(r->notes->next->label, "y");
+	assert_ptr_equal(r->tables, t);
+	table_row(r, t, 0)[1] = cell_count(8); /* it is r's table now */
+	assert_int_equal(t->cells[1].count, 7);
+	other = result_new("failed");
+	other->failed = true;
+	result_take(r, other);
+	assert_false(result_ok(r));
+	result_take(r, NULL);
+	sonde_result_free(r);
+}
+
 static void strings_are_copied(void **state)
 {
 	(void)state;
@@ -119,6 +145,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(things_keep_their_order),
+		cmocka_unit_test(what_is_taken_comes_behind_and_lives_on),
 		cmocka_unit_test(strings_are_copied),
 		cmocka_unit_test(rows_begin_unknown_and_survive_growth),
 		cmocka_unit_test(after_out_of_memory_calls_are_harmless),
