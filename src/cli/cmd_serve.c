@@ -5,11 +5,23 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sonde/serve.h>
 
 #include "base/screen_text.h"
 
-enum { PORT, OPEN, LISTEN, ALLOW_REMOTE, HOST, MAX_UPLOAD, QUERY_TIMEOUT, HOSTS_MAX = 8, DEFAULT_PORT = 6970 };
+enum {
+	PORT,
+	OPEN,
+	LISTEN,
+	ALLOW_REMOTE,
+	HOST,
+	MAX_UPLOAD,
+	QUERY_TIMEOUT,
+	HOSTS_MAX = 8,
+	LEAVE_SECONDS = 2,
+	DEFAULT_PORT = 6970
+};
 
 static const option_def serve_options[] = {
 	{ .name = "port", .id = PORT, .argument = "N", .help = "listen there (6970); 0 picks one that is free" },
@@ -97,6 +109,12 @@ static void open_browser(const char *url)
 	posix_spawnattr_destroy(&signals);
 }
 
+static void leave(int unused)
+{
+	(void)unused;
+	_exit(EXIT_OK);
+}
+
 static int serve(const asked *a, char *const *paths, size_t n_paths, const sigset_t *ends)
 {
 	sonde_error err = { .position = -1 };
@@ -115,7 +133,11 @@ static int serve(const asked *a, char *const *paths, size_t n_paths, const sigse
 	if (a->opens_browser)
 		open_browser(sonde_server_url(server));
 	sigwait(ends, &number);
+	/* An answer that takes long does not keep anybody who has said that this is the end. */
+	signal(SIGALRM, leave);
+	alarm(LEAVE_SECONDS);
 	sonde_server_stop(server);
+	alarm(0);
 	return EXIT_OK;
 }
 

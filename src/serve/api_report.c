@@ -7,10 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "analyze/result.h"
 #include "present/present.h"
+#include "base/format_number.h"
 #include "serve/routes.h"
 #include <sonde/compare.h>
+
+/* Of memory for each slice while it is analysed: a row of 64, intervals and their copy while they are sorted. */
+enum { ROW_BYTES = 160 };
 
 static const struct {
 	const char *name;
@@ -192,6 +197,29 @@ static void read_options(call *c, sonde_analyze_options *o)
 	o->threads = request_truth(c->request, "threads", false);
 }
 
+/* Analyses hold a row for each slice and what they make of them. HEAVY_MAX of them at a time must fit; the command,
+   which runs one, has no such limit. */
+static bool is_too_large(const call *c, const char *analysis, reply *out)
+{
+	static const char *const streams[] = { "report", "summary", "info" };
+	uint64_t n = index_n_slices(c->opened->ix);
+	double bytes = (double)n * ROW_BYTES;
+	double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+	char size[NUMBER_TEXT], count[NUMBER_TEXT];
+
+	for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++)
+		if (strcmp(analysis, streams[i]) == 0)
+			return false;
+	if (bytes <= all / HEAVY_MAX)
+		return false;
+	reply_error(
+		out, 413, "too-large",
+		"%s slices would take about %s of memory, too much for this server: sonde analyze %s on the command "
+		"line may have all of it.",
+		format_count(count, n), format_bytes(size, (uint64_t)bytes), analysis);
+	return true;
+}
+
 void api_report(call *c, reply *out)
 {
 	sonde_error err = { .position = -1 };
@@ -210,6 +238,8 @@ void api_report(call *c, reply *out)
 		put_unavailable(out, "This version of Sonde has no such report yet.", command);
 		return;
 	}
+	if (is_too_large(c, analysis, out))
+		return;
 	sonde_status status = sonde_analyze(c->opened->trace, analysis, &options, &result, &err);
 	if (status)
 		reply_failure(out, status, &err);

@@ -76,6 +76,7 @@ void sonde_server_stop(sonde_server *s)
 		if (s->queries[i])
 			sonde_query_interrupt(s->queries[i]);
 	pthread_cond_broadcast(&s->changed);
+	uploads_remove(s); /* first: whoever calls may not wait for requests that take long */
 	pthread_mutex_unlock(&s->lock);
 	http_stop(s);
 	opener_stop(s);
