@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/proc.h"
 
-enum { GROW = 4, READY = 8, WAKE = 4, SPARE_CHUNKS = 1024, NONE = UINT32_MAX };
+enum { GROW = 4, READY = 12, WAKE = 8, SPARE_CHUNKS = 1024, NONE = UINT32_MAX };
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
@@ -280,7 +280,8 @@ static void seal(size_t n_words)
 		rt.sealed_first = index;
 	rt.sealed_last = index;
 	rt.n_bound--;
-	bool wake = rt.n_sealed >= WAKE || rt.n_free < WAKE;
+	/* Waking it costs as much as hundreds of events. It looks by itself four times a second. */
+	bool wake = rt.n_sealed >= WAKE || rt.n_free < GROW;
 	lock_release(&rt.chunks_lock);
 	if (wake)
 		writer_wake();
