@@ -62,18 +62,9 @@ static void add_wait(wait_sum *to, int64_t dur_ns, int64_t transfer_ns)
 static wait_sum *step_at(const distributed *d, int32_t rank, int64_t ns)
 {
 	for (size_t k = 0; k < d->w->rows.n_ranks; k++) {
-		const step_roles *s = &d->roles[k];
-		size_t low = 0, high = s->n_steps;
-		if (d->w->rows.ranks[k].rank != rank)
-			continue;
-		while (low < high) { /* behind the last that starts at or before it */
-			size_t middle = low + (high - low) / 2;
-			if (s->steps[middle].start_ns <= ns)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		return low && ns < s->steps[low - 1].end_ns ? &d->steps[k][low - 1] : NULL;
+		size_t at = d->w->rows.ranks[k].rank == rank ? step_roles_at(&d->roles[k], ns) : SIZE_MAX;
+		if (at != SIZE_MAX)
+			return &d->steps[k][at];
 	}
 	return NULL;
 }

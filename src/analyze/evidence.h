@@ -130,6 +130,8 @@ static inline size_t row_sibling(const evidence *e, size_t i)
 	return at->end;
 }
 
+/* By site: kernels that have the trait. NULL when out of memory; the caller frees. */
+bool *traits_mark_kernels(const rows *r, uint32_t wanted);
 uint32_t traits_of(const char *name, const char *category, site_class class); /* traits.c */
 
 #endif

@@ -70,15 +70,11 @@ static bool load_sites(op_table *t)
 	const rows *r = &t->w->rows;
 
 	t->kinds = calloc(r->n_sites + 1, 1);
-	t->tensor_cores = calloc(r->n_sites + 1, sizeof *t->tensor_cores);
+	t->tensor_cores = traits_mark_kernels(r, TRAIT_TENSOR_CORE);
 	if (!t->kinds || !t->tensor_cores)
 		return false;
-	for (size_t i = 0; i < r->n_sites; i++) {
-		const index_site *site = &r->sites[i];
-		t->kinds[i] = (uint8_t)kind_of(t, site, i);
-		t->tensor_cores[i] = site->class == CLASS_KERNEL &&
-				     traits_of(index_text(r->ix, site->name), "", CLASS_KERNEL) & TRAIT_TENSOR_CORE;
-	}
+	for (size_t i = 0; i < r->n_sites; i++)
+		t->kinds[i] = (uint8_t)kind_of(t, &r->sites[i], i);
 	return true;
 }
 

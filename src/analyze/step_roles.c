@@ -112,19 +112,26 @@ static role_step whole_rank(const work *w, size_t k)
 	return step;
 }
 
-/* The step in which a call lies as a whole, or SIZE_MAX; steps are still those of the host. */
-static size_t step_of_call(const step_roles *s, int64_t start_ns, int64_t end_ns)
+size_t step_roles_at(const step_roles *s, int64_t ns)
 {
 	size_t low = 0, high = s->n_steps;
 
 	while (low < high) { /* behind the last that starts at or before it */
 		size_t middle = low + (high - low) / 2;
-		if (s->steps[middle].start_ns <= start_ns)
+		if (s->steps[middle].start_ns <= ns)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && end_ns <= s->steps[low - 1].end_ns ? low - 1 : SIZE_MAX;
+	return low && ns < s->steps[low - 1].end_ns ? low - 1 : SIZE_MAX;
+}
+
+/* The step in which a call lies as a whole, or SIZE_MAX; steps are still those of the host. */
+static size_t step_of_call(const step_roles *s, const work_call *call)
+{
+	size_t at = call ? step_roles_at(s, call->start) : SIZE_MAX;
+
+	return at != SIZE_MAX && call->start + call->dur <= s->steps[at].end_ns ? at : SIZE_MAX;
 }
 
 typedef struct device_time {
@@ -143,7 +150,7 @@ static int64_t find_launched(step_roles *s, const work_rank *rank, device_time *
 			const work_item *item = &rank->items[i];
 			int64_t end_ns = item->start + item->dur;
 			const work_call *call = item->launch == WORK_NONE ? NULL : &rank->calls[item->launch];
-			size_t at = call ? step_of_call(s, call->start, call->start + call->dur) : SIZE_MAX;
+			size_t at = step_of_call(s, call);
 			if (pass == 0 && at != SIZE_MAX) {
 				times[at].start_ns =
 					item->start < times[at].start_ns ? item->start : times[at].start_ns;

@@ -45,6 +45,7 @@ typedef struct step_roles {
 
 bool step_roles_find(step_roles *s, const work *w, size_t rank); /* false when out of memory; done() all the same */
 int64_t step_roles_cost(const step_roles *s, step_role role, int64_t start_ns, int64_t end_ns);
+size_t step_roles_at(const step_roles *s, int64_t ns); /* the step at that time, or SIZE_MAX */
 void step_roles_done(step_roles *s);
 
 step_role step_role_of(const work *w, const row *at); /* STEP_ROLES: none, it says nothing about what was done */

@@ -1,6 +1,7 @@
 /* What a name stands for, from the name itself; see evidence.h. */
 #include "analyze/evidence.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "analyze/kernel_kind.h"
 
@@ -178,4 +179,14 @@ uint32_t traits_of(const char *name, const char *category, site_class class)
 	}
 	traits = LOOK_UP(name, host_names);
 	return traits & (TRAIT_LOADER | TRAIT_COMM_HOST) || !is_op(category, class) ? traits : traits | TRAIT_OP;
+}
+
+bool *traits_mark_kernels(const rows *r, uint32_t wanted)
+{
+	bool *marks = calloc(r->n_sites + 1, sizeof *marks);
+
+	for (size_t i = 0; marks && i < r->n_sites; i++)
+		marks[i] = r->sites[i].class == CLASS_KERNEL &&
+			   traits_of(index_text(r->ix, r->sites[i].name), "", CLASS_KERNEL) & wanted;
+	return marks;
 }

@@ -214,11 +214,7 @@ static bool load_names(load *l)
 {
 	const rows *all = &l->w->rows;
 
-	l->uses_tensor_cores = calloc(all->n_sites + 1, sizeof *l->uses_tensor_cores);
-	for (size_t i = 0; l->uses_tensor_cores && i < all->n_sites; i++)
-		l->uses_tensor_cores[i] =
-			all->sites[i].class == CLASS_KERNEL &&
-			traits_of(index_text(all->ix, all->sites[i].name), "", CLASS_KERNEL) & TRAIT_TENSOR_CORE;
+	l->uses_tensor_cores = traits_mark_kernels(all, TRAIT_TENSOR_CORE);
 	l->has_args = l->uses_tensor_cores && !l->w->is_empty && index_n_rows(all->ix, SECTION_ARGS) &&
 		      args_columns_read(all->ix, l->args, N_ARGS);
 	return l->uses_tensor_cores && (l->has_args || l->w->is_empty || !index_n_rows(all->ix, SECTION_ARGS));
