@@ -27,7 +27,7 @@ endfunction()
 sonde_objects(objects ${rt_modules} ${upper_modules})
 add_library(sonde_all STATIC EXCLUDE_FROM_ALL ${objects})
 set_target_properties(sonde_all PROPERTIES LINKER_LANGUAGE C)
-target_link_libraries(sonde_all PUBLIC sonde_strict m Threads::Threads PkgConfig::SONDE_DEPENDS)
+target_link_libraries(sonde_all PUBLIC sonde_strict m Threads::Threads PkgConfig::SONDE_DEPENDS ${CMAKE_DL_LIBS})
 
 # ---- Fuzz targets ----------------------------------------------------------------------------------------------------
 

@@ -1,10 +1,11 @@
 /* SQL over the trace: read only, for so long and so many rows. */
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
 #include "serve/routes.h"
 #include <sonde/query.h>
 
-enum { ROWS_MAX = 100000, SQL_MAX = 1 << 18, ANSWER_MAX = 64 << 20, MEMORY_MAX = 512 << 20 };
+enum { ROWS_MAX = 100000, SQL_MAX = 1 << 18, ANSWER_MAX = 16 << 20, MEMORY_MAX = 512 << 20 };
 
 typedef struct sql_call {
 	sonde_query *query;
@@ -14,8 +15,10 @@ typedef struct sql_call {
 	bool is_cut, is_damaged;
 } sql_call;
 
-static void put_cell(sql_call *s, json_writer *w, sonde_cell cell)
+static void put_cell(json_writer *w, sonde_cell cell)
 {
+	char text[40];
+
 	switch (cell.type) {
 	case SONDE_CELL_NULL:
 		json_null(w);
@@ -27,12 +30,23 @@ static void put_cell(sql_call *s, json_writer *w, sonde_cell cell)
 		json_f64(w, cell.real);
 		break;
 	case SONDE_CELL_TEXT:
-	case SONDE_CELL_BLOB:
 		json_stringn(w, cell.text, cell.len);
-		s->n_bytes += cell.len;
+		break;
+	case SONDE_CELL_BLOB:
+		snprintf(text, sizeof text, "(%zu bytes)", cell.len);
+		json_string(w, text);
 		break;
 	}
-	s->n_bytes += 8;
+}
+
+/* False: the row is too much. */
+static bool has_room(sql_call *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		sonde_cell cell = sonde_query_cell(s->query, i);
+		s->n_bytes += 8 + (cell.type == SONDE_CELL_TEXT ? cell.len : 0);
+	}
+	return s->n_bytes <= ANSWER_MAX;
 }
 
 /* The statement that is prepared. */
@@ -48,13 +62,13 @@ static sonde_status put_rows(sql_call *s, json_writer *w)
 	json_end_array(w);
 	put_list(w, "rows");
 	while (!(status = sonde_query_step(s->query, &is_row, &s->err)) && is_row) {
-		if (s->n_bytes > ANSWER_MAX) {
+		if (!has_room(s, n)) {
 			s->is_cut = true;
 			break;
 		}
 		json_begin_array(w);
 		for (size_t i = 0; i < n; i++)
-			put_cell(s, w, sonde_query_cell(s->query, i));
+			put_cell(w, sonde_query_cell(s->query, i));
 		json_end_array(w);
 	}
 	json_end_array(w);

@@ -6,11 +6,11 @@
  *
  * libmicrohttpd asks for more in the connection's own thread, which may wait.
  */
-#include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include "serve/http.h"
+#include "serve/mhd.h"
 
 enum { ALIVE_SECONDS = 10 };
 
@@ -108,7 +108,7 @@ void api_events(call *c, reply *out)
 		return;
 	}
 	out->type = "text/event-stream";
-	out->events = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, more, l, end);
+	out->events = mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, more, l, end);
 	if (!out->events) {
 		end(l);
 		reply_out_of_memory(out);

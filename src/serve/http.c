@@ -11,14 +11,13 @@
 #include "serve/http.h"
 
 #include <errno.h>
-#include <microhttpd.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error.h"
+#include "serve/mhd.h"
 #include "serve/page.h"
 #include "serve/upload.h"
 
@@ -49,7 +48,7 @@ static const char policy[] = "default-src 'none'; script-src 'self'; style-src '
 
 static void set_deadline(struct http *h, struct MHD_Connection *on, int64_t seconds)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(on, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	const union MHD_ConnectionInfo *info = mhd.get_connection_info(on, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
 	http_connection *c = info ? info->socket_context : NULL;
 
 	if (!c)
@@ -70,7 +69,7 @@ static void on_connection(void *context, struct MHD_Connection *on, void **socke
 		*socket_context = c;
 		if (!c)
 			return;
-		c->fd = MHD_get_connection_info(on, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+		c->fd = mhd.get_connection_info(on, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 		c->deadline_ns = monotonic_ns() + (int64_t)HTTP_HEADER_SECONDS * 1000000000;
 		pthread_mutex_lock(&h->lock);
 		c->next = h->connections;
@@ -125,13 +124,13 @@ static enum MHD_Result send_response(struct MHD_Connection *on, struct MHD_Respo
 {
 	if (!r)
 		return MHD_NO;
-	MHD_add_response_header(r, "Content-Security-Policy", policy);
-	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
-	MHD_add_response_header(r, "Cache-Control", "no-store");
-	enum MHD_Result ok = MHD_queue_response(on, status, r);
-	MHD_destroy_response(r);
+	mhd.add_response_header(r, "Content-Security-Policy", policy);
+	mhd.add_response_header(r, "X-Content-Type-Options", "nosniff");
+	mhd.add_response_header(r, "Referrer-Policy", "no-referrer");
+	mhd.add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+	mhd.add_response_header(r, "Cache-Control", "no-store");
+	enum MHD_Result ok = mhd.queue_response(on, status, r);
+	mhd.destroy_response(r);
 	return ok;
 }
 
@@ -142,15 +141,15 @@ static enum MHD_Result send_reply(struct MHD_Connection *on, reply *out)
 	reply_finish(out);
 	struct MHD_Response *r = out->events;
 	if (!r) {
-		r = MHD_create_response_from_buffer(out->len, out->bytes, MHD_RESPMEM_MUST_FREE);
+		r = mhd.create_response_from_buffer(out->len, out->bytes, MHD_RESPMEM_MUST_FREE);
 		if (!r)
 			return MHD_NO;
 		out->bytes = NULL; /* the response's now */
 	}
-	MHD_add_response_header(r, "Content-Type", out->type);
+	mhd.add_response_header(r, "Content-Type", out->type);
 	if (out->generation) {
 		snprintf(number, sizeof number, "%llu", (unsigned long long)out->generation);
-		MHD_add_response_header(r, "Sonde-Generation", number);
+		mhd.add_response_header(r, "Sonde-Generation", number);
 	}
 	return send_response(on, r, out->status);
 }
@@ -167,26 +166,26 @@ static enum MHD_Result refuse(struct MHD_Connection *on, exchange *x, unsigned s
 /* The token in the address becomes a cookie; the address stays without it. */
 static enum MHD_Result let_in(const sonde_server *s, struct MHD_Connection *on)
 {
-	struct MHD_Response *r = MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *r = mhd.create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
 	char cookie[128];
 
 	if (!r)
 		return MHD_NO;
 	snprintf(cookie, sizeof cookie, "sonde-%u=%s; Path=/; HttpOnly; SameSite=Strict", s->port, s->token);
-	MHD_add_response_header(r, "Set-Cookie", cookie);
-	MHD_add_response_header(r, "Location", "/");
+	mhd.add_response_header(r, "Set-Cookie", cookie);
+	mhd.add_response_header(r, "Location", "/");
 	return send_response(on, r, 303);
 }
 
 static enum MHD_Result send_file(struct MHD_Connection *on, const page_file *f)
 {
 	struct MHD_Response *r =
-		MHD_create_response_from_buffer(f->len, (void *)(uintptr_t)f->gzip, MHD_RESPMEM_PERSISTENT);
+		mhd.create_response_from_buffer(f->len, (void *)(uintptr_t)f->gzip, MHD_RESPMEM_PERSISTENT);
 
 	if (!r)
 		return MHD_NO;
-	MHD_add_response_header(r, "Content-Type", f->type);
-	MHD_add_response_header(r, "Content-Encoding", "gzip");
+	mhd.add_response_header(r, "Content-Type", f->type);
+	mhd.add_response_header(r, "Content-Encoding", "gzip");
 	return send_response(on, r, 200);
 }
 
@@ -194,10 +193,10 @@ static enum MHD_Result send_file(struct MHD_Connection *on, const page_file *f)
 static enum MHD_Result send_words(struct MHD_Connection *on, unsigned status, const char *words)
 {
 	struct MHD_Response *r =
-		MHD_create_response_from_buffer(strlen(words), (void *)(uintptr_t)words, MHD_RESPMEM_PERSISTENT);
+		mhd.create_response_from_buffer(strlen(words), (void *)(uintptr_t)words, MHD_RESPMEM_PERSISTENT);
 
 	if (r)
-		MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
+		mhd.add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
 	return send_response(on, r, status);
 }
 
@@ -220,7 +219,7 @@ static enum MHD_Result send_page(struct MHD_Connection *on, exchange *x, const c
 
 static const char *header(struct MHD_Connection *on, const char *name)
 {
-	return MHD_lookup_connection_value(on, MHD_HEADER_KIND, name);
+	return mhd.lookup_connection_value(on, MHD_HEADER_KIND, name);
 }
 
 static int count_header(void *context, enum MHD_ValueKind kind, const char *key, const char *value)
@@ -235,7 +234,7 @@ static bool has_one_host(struct MHD_Connection *on)
 {
 	unsigned n = 0;
 
-	MHD_get_connection_values(on, MHD_HEADER_KIND, (MHD_KeyValueIterator)(void *)count_header, &n);
+	mhd.get_connection_values(on, MHD_HEADER_KIND, (MHD_KeyValueIterator)(void *)count_header, &n);
 	return n == 1;
 }
 
@@ -381,67 +380,9 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *on, cons
 
 /* ---- Start and stop ---------------------------------------------------------------------------------------------- */
 
-static int listen_at(const struct addrinfo *at, uint16_t *ret_port)
-{
-	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
-	struct sockaddr_storage bound;
-	socklen_t len = sizeof bound;
-
-	if (fd < 0)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(fd, at->ai_addr, at->ai_addrlen) != 0 || listen(fd, HTTP_CONNECTIONS) != 0 ||
-	    getsockname(fd, (struct sockaddr *)&bound, &len) != 0) {
-		int error = errno;
-		close(fd);
-		errno = error;
-		return -1;
-	}
-	/* The port lies at the same place in both kinds of address. */
-	*ret_port = ntohs(((struct sockaddr_in *)(void *)&bound)->sin_port);
-	return fd;
-}
-
-static bool is_loopback(const struct sockaddr *address)
-{
-	if (address->sa_family == AF_INET)
-		return ntohl(((const struct sockaddr_in *)(const void *)address)->sin_addr.s_addr) >> 24 == 127;
-	return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
-}
-
-static sonde_status listen_on(sonde_server *s, const char *address, int *ret_fd, sonde_error *err)
-{
-	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
-	struct addrinfo *at = NULL;
-	char port[8];
-
-	snprintf(port, sizeof port, "%u", s->options.port);
-	if (getaddrinfo(address, port, &hints, &at) != 0)
-		return error_set(err, SONDE_E_USAGE, -1, "\"%s\" is no address of a machine, such as 127.0.0.1",
-				 address);
-	sonde_status status = SONDE_OK;
-	if (!is_loopback(at->ai_addr) && !s->options.allow_remote)
-		status = error_set(err, SONDE_E_USAGE, -1, "other machines reach %s; --allow-remote permits that",
-				   address);
-	else if ((*ret_fd = listen_at(at, &s->port)) < 0)
-		status = error_set(err, SONDE_E_UNSUPPORTED, -1, "cannot listen on %s port %s: %s", address, port,
-				   strerror(errno));
-	freeaddrinfo(at);
-	return status;
-}
-
-static void name_url(sonde_server *s, const char *address)
-{
-	bool is_any = strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
-	const char *host = is_any ? "127.0.0.1" : address;
-
-	snprintf(s->url, sizeof s->url, strchr(host, ':') ? "http://[%s]:%u/?token=%s" : "http://%s:%u/?token=%s", host,
-		 s->port, s->token);
-}
-
 static struct MHD_Daemon *start_daemon(struct http *h, int fd)
 {
-	return MHD_start_daemon(
+	return mhd.start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC, 0, NULL,
 		NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
 		(unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_IDLE_SECONDS,
@@ -460,7 +401,9 @@ sonde_status http_start(sonde_server *s, sonde_error *err)
 	s->http = h;
 	h->server = s;
 	pthread_mutex_init(&h->lock, NULL);
-	sonde_status status = listen_on(s, address, &fd, err);
+	sonde_status status = mhd_load(err);
+	if (!status)
+		status = listen_on(s, address, &fd, err);
 	if (!status)
 		status = access_init(s, address, err);
 	if (status) {
@@ -468,7 +411,7 @@ sonde_status http_start(sonde_server *s, sonde_error *err)
 			close(fd);
 		return status;
 	}
-	name_url(s, address);
+	listen_name_url(s, address);
 	h->daemon = start_daemon(h, fd);
 	if (!h->daemon) {
 		close(fd);
@@ -487,7 +430,7 @@ void http_stop(sonde_server *s)
 	if (h->has_watcher)
 		pthread_join(h->watcher, NULL);
 	if (h->daemon)
-		MHD_stop_daemon(h->daemon);
+		mhd.stop_daemon(h->daemon);
 	access_done(s);
 	pthread_mutex_destroy(&h->lock);
 	free(h);

@@ -2,7 +2,8 @@
  * The server: what its parts share.
  *
  *   server.c     start and stop
- *   http.c       connections: libmicrohttpd, limits, deadlines; every request through access.c
+ *   listen.c     the address
+ *   http.c       connections: libmicrohttpd (mhd.h), limits, deadlines; every request through access.c
  *   access.c     who may ask: Host, Origin, token
  *   request.h    a request taken apart; reply.h what is answered
  *   routes.c     from a path to its handler, by routes.def; api_*.c the handlers, by what they are about
@@ -126,6 +127,12 @@ void opener_stop(sonde_server *s);
 
 sonde_status http_start(sonde_server *s, sonde_error *err);
 void http_stop(sonde_server *s);
+
+/* ---- listen.c ---------------------------------------------------------------------------------------------------- */
+
+/* Sets s->port. */
+sonde_status listen_on(sonde_server *s, const char *address, int *ret_fd, sonde_error *err);
+void listen_name_url(sonde_server *s, const char *address); /* s->url */
 
 /* ---- access.c ---------------------------------------------------------------------------------------------------- */
 
