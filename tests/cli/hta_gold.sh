@@ -13,6 +13,8 @@ if ! command -v python3 > /dev/null; then
 fi
 command="hta_gold.py"
 want "numbers differ" python3 "$SOURCE/tests/cli/hta_gold.py" "$SONDE" "$data"
+command="hta_differs.py"
+want "the page is wrong" python3 "$SOURCE/tests/cli/hta_differs.py" "$SONDE" "$SOURCE" "$data"
 
 # No device rows: one line, no error, whatever the rules.
 for compat in "" "--compat hta" "--compat hta-noround"; do
