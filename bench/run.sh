@@ -63,6 +63,15 @@ python3 bench/view_server.py "$build/sonde" "$work/index.sonde" "$kept/view_serv
 	say "view_server failed"
 	failed=1
 }
+say "view_page ..."
+if tools/setup.sh --check browser 2> /dev/null; then
+	NODE_PATH=build/browser/node_modules node bench/view.js "$build/sonde" "$work/index.sonde" "$kept/view_page.json" > "$work/view_page.md" || {
+		say "view_page failed"
+		failed=1
+	}
+else
+	say "goes on without a browser"
+fi
 
 figures "$kept/record.json" "$kept/sustained.json" > "$kept/sonde.tsv"
 machine=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
@@ -92,6 +101,7 @@ section ingest "Importing"
 section analyze "Analysing"
 section index "Looking at an index"
 section view_server "The server"
+[ ! -s "$work/view_page.md" ] || section view_page "The page"
 missed=$(cat "$kept"/*.json | grep -c '"pass": false')
 say "goals missed: $missed; $SECONDS s"
 exit $failed
