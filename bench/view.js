@@ -29,7 +29,7 @@ async function size(page, server) {
 async function firstPaint(browser, server) {
 	const times = [];
 	for (let i = 0; i < 7; i++) {
-		const { page, context } = await open(browser, server);
+		const { page, context } = await open(browser, server, {}, '#s=1&v=timeline');
 		await page.reload();
 		await settled(page);
 		times.push(
@@ -144,11 +144,8 @@ async function roundTrips(page, n) {
 	const browser = await launch();
 
 	try {
-		const { page } = await open(browser, server, { viewport: { width: 2120, height: 1300 } });
+		const { page } = await open(browser, server, { viewport: { width: 2120, height: 1300 } }, '#s=1&v=timeline');
 		await size(page, server);
-		await page.evaluate(() => {
-			location.hash = 's=1&v=timeline';
-		});
 		await page.waitForFunction(
 			() => window.sondeScene && window.sondeScene.loader.chunks.length > 0,
 			null,

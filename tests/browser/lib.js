@@ -33,7 +33,7 @@ function serve(sonde, files) {
 }
 
 // A page of the server, watched: what it asks for, what it complains about.
-async function open(browser, server, options = {}) {
+async function open(browser, server, options = {}, hash = '') {
 	const context = await browser.newContext({
 		viewport: { width: 1280, height: 900 },
 		permissions: ['clipboard-read', 'clipboard-write'],
@@ -62,7 +62,7 @@ async function open(browser, server, options = {}) {
 			console.error(`CSP: ${event.violatedDirective} ${event.blockedURI}`),
 		),
 	);
-	await page.goto(server.url);
+	await page.goto(server.url + hash);
 	await page.waitForSelector('[role=tab]');
 	return { page, seen, context };
 }
