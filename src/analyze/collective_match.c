@@ -314,6 +314,7 @@ typedef struct key_ranges {
 	size_t most;	  /* of one rank */
 	size_t widest;	  /* that rank; the reference where it is one of several */
 	uint32_t *places; /* by rank, then by item: the event, from 0 on, or UINT32_MAX */
+	size_t *place_of; /* by rank: where its places begin */
 } key_ranges;
 
 static void match_by_time(const collectives *c, key_ranges *k, size_t rank, uint32_t *places)
@@ -345,7 +346,7 @@ static bool add_event(collectives *c, const key_ranges *k, size_t number, collec
 	*e = (collective_event){ .first = first, .method = method, .start = INT64_MAX };
 	for (size_t i = 0; i < c->n_ranks; i++) {
 		size_t n = k->end[i] - k->first[i];
-		const uint32_t *places = k->places + i * k->most;
+		const uint32_t *places = k->places + k->place_of[i];
 		while (k->next[i] < n && places[k->next[i]] == UINT32_MAX)
 			k->next[i]++;
 		if (k->next[i] == n || places[k->next[i]] != number)
@@ -367,14 +368,19 @@ static bool add_event(collectives *c, const key_ranges *k, size_t number, collec
 static bool match_key(collectives *c, key_ranges *k, collective_method method)
 {
 	bool ok, differs = false;
+	size_t n_places = 0;
 
-	k->places = malloc((c->n_ranks * k->most + 1) * sizeof *k->places);
+	for (size_t i = 0; i < c->n_ranks; i++) {
+		k->place_of[i] = n_places;
+		n_places += k->end[i] - k->first[i];
+	}
+	k->places = malloc((n_places + 1) * sizeof *k->places);
 	ok = k->places != NULL;
 	if (ok)
-		memset(k->places, 0xff, c->n_ranks * k->most * sizeof *k->places);
+		memset(k->places, 0xff, n_places * sizeof *k->places);
 	for (size_t i = 0; ok && i < c->n_ranks; i++) {
 		size_t n = k->end[i] - k->first[i];
-		uint32_t *places = k->places + i * k->most;
+		uint32_t *places = k->places + k->place_of[i];
 		bool in_order = n == k->most || is_tracelens(c);
 		differs |= n && n != k->most;
 		for (size_t at = 0; in_order && at < n; at++)
@@ -395,8 +401,9 @@ static bool match_all(collectives *c)
 {
 	key_ranges k = { .first = calloc(c->n_ranks + 1, sizeof *k.first),
 			 .end = calloc(c->n_ranks + 1, sizeof *k.end),
-			 .next = calloc(c->n_ranks + 1, sizeof *k.next) };
-	bool ok = k.first && k.end && k.next;
+			 .next = calloc(c->n_ranks + 1, sizeof *k.next),
+			 .place_of = calloc(c->n_ranks + 1, sizeof *k.place_of) };
+	bool ok = k.first && k.end && k.next && k.place_of;
 
 	for (uint32_t key = 0; ok && key < c->keys.n; key++) {
 		k.most = 0;
@@ -418,6 +425,7 @@ static bool match_all(collectives *c)
 	free(k.first);
 	free(k.end);
 	free(k.next);
+	free(k.place_of);
 	return ok && sort_events(c->events.items, c->events.n);
 }
 

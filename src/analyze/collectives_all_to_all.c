@@ -39,6 +39,7 @@ typedef struct matrix {
 	intern_table keys;
 	VEC(edge) edges;
 	size_t n_unknown; /* ranks' parts */
+	size_t n_parts;
 	bool failed;
 } matrix;
 
@@ -80,7 +81,7 @@ static bool read_list(const char *text, size_t *ret_n, int64_t *ret_sum)
 
 static void add_parts(matrix *m, const collective *one, int32_t rank)
 {
-	enum { MOST = 1 << 16 };
+	enum { MOST = 1 << 16, MOST_PARTS = 1 << 24 }; /* of a group; of all */
 	const collective_args *a = &one->args;
 	int64_t bytes = collective_bytes(a), sum, ignored;
 	size_t n, n_ranks;
@@ -93,7 +94,7 @@ static void add_parts(matrix *m, const collective *one, int32_t rank)
 		sum = a->group_size;
 	}
 	if (bytes < 0 || (!has_split && (!is_even || a->group_size <= 0)) || sum <= 0 || n > MOST ||
-	    (has_ranks && n_ranks != n)) {
+	    (m->n_parts += n) > MOST_PARTS || (has_ranks && n_ranks != n)) {
 		m->n_unknown++;
 		return;
 	}

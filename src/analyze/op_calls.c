@@ -111,6 +111,7 @@ static void add_time(int64_t *sum, int64_t *end, const work_item *item)
 
 static void add_times(op_calls *o, uint32_t rank, uint32_t *callers)
 {
+	enum { DEEPEST = 256 }; /* operators inside each other that launch: more are not believed */
 	const work_rank *of = &o->w->ranks[rank];
 
 	for (size_t i = 0; i < of->n; i++) {
@@ -121,8 +122,8 @@ static void add_times(op_calls *o, uint32_t rank, uint32_t *callers)
 		if (own != OP_NONE)
 			add_time(&o->calls.items[own].direct, &o->calls.items[own].direct_end, item);
 		uint32_t at = nearest_row(o, callers, of->calls[item->launch].row, has_call);
-		for (uint32_t c = at == ROW_NONE ? OP_NONE : o->call_of_row[at]; c != OP_NONE;
-		     c = o->calls.items[c].outer)
+		uint32_t c = at == ROW_NONE ? OP_NONE : o->call_of_row[at];
+		for (int levels = 0; c != OP_NONE && levels < DEEPEST; levels++, c = o->calls.items[c].outer)
 			add_time(&o->calls.items[c].subtree, &o->calls.items[c].subtree_end, item);
 	}
 }

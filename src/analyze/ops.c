@@ -67,11 +67,6 @@ static double *rank_totals(const op_calls *o)
 	return totals;
 }
 
-static cell share(double part, double whole)
-{
-	return whole > 0 ? cell_percent(100 * part / whole) : cell_unknown();
-}
-
 static const char *text_of(const op_calls *o, sonde_result *r, uint32_t string)
 {
 	return result_string(r, index_text(o->w->rows.ix, string));
@@ -142,7 +137,7 @@ static bool put_categories(const op_calls *o, const double *totals, sonde_result
 		*c++ = cell_integer(o->w->ranks[s->rank].rank);
 		*c++ = cell_count(s->n);
 		*c++ = work_cell_f64(o->w, (double)s->direct);
-		*c++ = share((double)s->direct, totals[s->rank]);
+		*c++ = percent_of((double)s->direct, totals[s->rank]);
 	}
 	VEC_DONE(&sums);
 	return ok;
@@ -165,8 +160,8 @@ static bool put_names(const op_calls *o, const double *totals, const sonde_analy
 		*c++ = cell_count(s->n);
 		*c++ = work_cell_f64(o->w, (double)s->direct);
 		*c++ = work_cell_f64(o->w, (double)s->subtree);
-		*c++ = share((double)s->direct, totals[s->rank]);
-		*c++ = share(so_far[s->rank], totals[s->rank]);
+		*c++ = percent_of((double)s->direct, totals[s->rank]);
+		*c++ = percent_of(so_far[s->rank], totals[s->rank]);
 	}
 	limit_rows(r, t, options, "operators");
 	VEC_DONE(&sums);
@@ -224,7 +219,7 @@ static void put_group(const op_calls *o, uint32_t number, double total, sonde_re
 	put_direct(o, g, c);
 	c += 5;
 	*c++ = work_cell_f64(o->w, (double)g->subtree);
-	*c++ = share((double)g->direct, total);
+	*c++ = percent_of((double)g->direct, total);
 }
 
 static bool put_groups(const op_calls *o, const double *totals, const sonde_analyze_options *options, sonde_result *r)
@@ -305,7 +300,7 @@ static void put_kernel(const op_calls *o, const kernel_sum *s, double total_ns, 
 	*c++ = o->w->is_tracelens ? cell_number((double)s->sum_ns / (double)s->n) : cell_ns(s->sum_ns / (int64_t)s->n);
 	*c++ = cell_ns(s->min_ns);
 	*c++ = cell_ns(s->max_ns);
-	*c++ = share((double)s->sum_ns, total_ns);
+	*c++ = percent_of((double)s->sum_ns, total_ns);
 }
 
 /* Durations as they are in the file. By TraceLens's rules kernels only, no copies. */

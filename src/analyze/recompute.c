@@ -60,9 +60,15 @@ static bool *mark_rows(const rows *r, const uint8_t *sites)
 	return marks;
 }
 
-static cell share(double part, double whole)
+/* Rows of the track that recompute, if it is one of the rank. */
+static uint64_t count_marks(const rows *r, const bool *marks, size_t track, int32_t rank)
 {
-	return whole > 0 ? cell_percent(100 * part / whole) : cell_unknown();
+	uint32_t i = r->first_of_track[track], end = r->first_of_track[track + 1];
+	uint64_t n = 0;
+
+	for (; i < end && r->items[i].rank == rank; i++)
+		n += marks[i];
+	return n;
 }
 
 static bool put_ranks(const work *w, const bool *marks, sonde_result *r, coverage *covered)
@@ -83,8 +89,8 @@ static bool put_ranks(const work *w, const bool *marks, sonde_result *r, coverag
 			n += is_again;
 			cover(covered, item, item->launch != WORK_NONE);
 		}
-		for (size_t i = 0; i < w->rows.n; i++)
-			n_host += marks[i] && w->rows.items[i].rank == rank->rank;
+		for (size_t i = 0; i < w->rows.n_tracks; i++)
+			n_host += count_marks(&w->rows, marks, i, rank->rank);
 		ok = !all.failed && !again.failed;
 		int64_t busy = spans_length(&all), recomputed = spans_length(&again);
 		if (ok && rank->n) {
@@ -93,7 +99,7 @@ static bool put_ranks(const work *w, const bool *marks, sonde_result *r, coverag
 			*c++ = cell_count(n);
 			*c++ = work_cell(w, recomputed);
 			*c++ = work_cell(w, busy);
-			*c++ = share((double)recomputed, (double)busy);
+			*c++ = percent_of((double)recomputed, (double)busy);
 			*c++ = cell_count(n_host);
 		}
 		spans_done(&all);
@@ -144,7 +150,7 @@ static bool put_ops(const op_calls *o, const bool *marks, const sonde_analyze_op
 		*c++ = cell_count(s->n);
 		*c++ = work_cell(o->w, s->again);
 		*c++ = work_cell(o->w, s->direct);
-		*c++ = share((double)s->again, (double)s->direct);
+		*c++ = percent_of((double)s->again, (double)s->direct);
 	}
 	limit_rows(r, t, options, "operators");
 	if (t && !t->n_rows)

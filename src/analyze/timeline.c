@@ -42,11 +42,6 @@ static size_t count(const work_rank *rank, bool linked)
 	return n;
 }
 
-static cell share(int64_t part, int64_t whole)
-{
-	return whole > 0 ? cell_percent(100.0 * (double)part / (double)whole) : cell_unknown();
-}
-
 /* What of the copies neither computation nor communication hides: busy is the sum of the three. */
 static bool add_row(const work *w, const work_rank *rank, bool linked, sonde_result *r, table *t)
 {
@@ -71,8 +66,8 @@ static bool add_row(const work *w, const work_rank *rank, bool linked, sonde_res
 		*c++ = work_cell(w, total - busy);
 		*c++ = work_cell(w, communicates);
 		*c++ = work_cell(w, spans_length(&copies));
-		*c++ = share(busy, total);
-		*c++ = share(total - busy, total);
+		*c++ = percent_of((double)busy, (double)total);
+		*c++ = percent_of((double)(total - busy), (double)total);
 	}
 	spans_done(&all);
 	spans_done(&compute);

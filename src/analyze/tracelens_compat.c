@@ -58,12 +58,7 @@ typedef struct tl {
 				  : (a)->order < (b)->order)
 #include "store/sort_template.h"
 
-#define SORT_NAME sort_file
-#define SORT_TYPE tl_row
-#define SORT_BEFORE(a, b) ((a)->order < (b)->order)
-#include "store/sort_template.h"
-
-#define SORT_NAME sort_device
+#define SORT_NAME sort_by_key
 #define SORT_TYPE tl_row
 #define SORT_BEFORE(a, b)                                                                                              \
 	((a)->rank != (b)->rank ? (a)->rank < (b)->rank                                                                \
@@ -285,40 +280,57 @@ static bool same_place(const rows *r, uint32_t a, uint32_t b)
 	return a == b || (x->process == y->process && x->id == y->id && x->id_text == y->id_text);
 }
 
-/* launches: by device row, the row that launched it. */
-static void link_call(const tl *t, const tl_row *call, uint32_t *launches)
+/* The last of the device rows of a key where the arrow of its calls ends, or NULL. */
+static const tl_row *at_arrow(const tl *t, const tl_row *call, size_t first, size_t end)
+{
+	uint32_t track = first < end ? arrow_end(t, call) : UINT32_MAX;
+
+	for (size_t i = end; track != UINT32_MAX && i > first; i--)
+		if (same_place(&t->w->rows, t->device.items[i - 1].track, track))
+			return &t->device.items[i - 1];
+	return NULL;
+}
+
+/* Calls [0, n) of one rank and key, in the order of the file: the last one that can own a device row does. launches: by
+   device row. */
+static void link_key(const tl *t, const tl_row *calls, size_t n, uint32_t *launches)
 {
 	const rows *r = &t->w->rows;
-	size_t first, end = same_key(t, call, &first);
+	const tl_row *graph = NULL, *other = NULL;
+	size_t first, end = same_key(t, calls, &first);
 
-	if (t->sites[r->items[call->row].site] & IS_GRAPH) {
-		for (size_t i = first; i < end; i++)
-			launches[t->device.items[i].row] = call->row;
-		return;
+	for (size_t i = 0; i < n; i++) {
+		uint8_t flags = t->sites[r->items[calls[i].row].site];
+		if (flags & IS_CALL)
+			*(flags & IS_GRAPH ? &graph : &other) = &calls[i];
 	}
-	uint32_t track = first < end ? arrow_end(t, call) : UINT32_MAX;
-	for (size_t i = end; track != UINT32_MAX && i > first; i--)
-		if (same_place(r, t->device.items[i - 1].track, track)) {
-			launches[t->device.items[i - 1].row] = call->row;
-			return;
-		}
+	for (size_t i = first; graph && i < end; i++)
+		launches[t->device.items[i].row] = graph->row;
+	const tl_row *owned = other ? at_arrow(t, other, first, end) : NULL;
+	if (owned && (!graph || other > graph))
+		launches[owned->row] = other->row;
 }
 
 static uint32_t *link_rows(tl *t)
 {
 	const rows *r = &t->w->rows;
 	uint32_t *launches = malloc((r->n + 1) * sizeof *launches);
-	bool ok = launches && load_arrows(t) && sort_device(t->device.items, t->device.n) &&
-		  sort_file(t->host.items, t->host.n);
+	const tl_row *calls = t->host.items;
+	bool ok = launches && load_arrows(t) && sort_by_key(t->device.items, t->device.n) &&
+		  sort_by_key(t->host.items, t->host.n);
 
 	if (!ok) {
 		free(launches);
 		return NULL;
 	}
 	memset(launches, 0xff, r->n * sizeof *launches);
-	for (size_t i = 0; i < t->host.n; i++)
-		if ((t->sites[r->items[t->host.items[i].row].site] & IS_CALL) && t->host.items[i].key != INT64_MIN)
-			link_call(t, &t->host.items[i], launches);
+	for (size_t i = 0, n; i < t->host.n; i += n) {
+		for (n = 1;
+		     i + n < t->host.n && calls[i + n].rank == calls[i].rank && calls[i + n].key == calls[i].key;)
+			n++;
+		if (calls[i].key != INT64_MIN)
+			link_key(t, calls + i, n, launches);
+	}
 	return launches;
 }
 

@@ -154,6 +154,11 @@ void work_explain(const work *w, sonde_result *r);
 /* One sentence about where our rules are not HTA's. */
 void work_differs(const work *w, sonde_result *r, const char *how);
 
+static inline cell percent_of(double part, double whole)
+{
+	return whole > 0 ? cell_percent(100 * part / whole) : cell_unknown();
+}
+
 /* How much of the devices' rows and of their time, durations added up, a table holds. */
 typedef struct coverage {
 	size_t n, n_all;
