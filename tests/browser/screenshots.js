@@ -11,7 +11,7 @@ const SHOTS = {
 	overview: 's=1&v=overview',
 	timeline: 's=1&v=timeline&from=100000000&to=310000000',
 	'timeline-slice': 's=3&v=timeline&q=cudaLaunchKernel',
-	flame: 's=3&v=flame',
+	flame: 's=1&v=flame',
 	kernels: 's=1&v=kernels',
 	memory: 's=1&v=memory',
 	bottlenecks: 's=1&v=bottlenecks',
@@ -19,7 +19,7 @@ const SHOTS = {
 	compare: 's=1&v=compare&with=2',
 	layers: 's=3&v=layers&part=modules',
 	distributed: 's=4&v=distributed',
-	gpu: 's=1&v=gpu&part=utilization',
+	gpu: 's=1&v=gpu',
 	compile: 's=5&v=compile',
 	sql: 's=1&v=sql',
 };

@@ -19,7 +19,8 @@ interface Device {
 	end_bytes: number | null;
 	n_allocations: number;
 	n_frees: number;
-	composition: { name: string | null; n_blocks: number; bytes: number }[];
+	composition: { name: string | null; n_blocks: number; bytes: number }[] | null;
+	composition_reason?: string | null; // why there is none
 	other_bytes: number | null;
 	unknown_bytes: number | null;
 	is_total_known: boolean;
@@ -38,7 +39,7 @@ const OUTSIDE = 'outside of any scope';
 // The blocks that were live at the peak, by what allocated them.
 function compositionOf(device: Device): Table | null {
 	const all = device.peak_bytes || 1;
-	const rows: Record<string, unknown>[] = device.composition.map(one => ({
+	const rows: Record<string, unknown>[] = (device.composition ?? []).map(one => ({
 		name: one.name ?? OUTSIDE,
 		n_blocks: one.n_blocks,
 		bytes: one.bytes,
@@ -130,7 +131,10 @@ function DeviceView({ device, end }: { device: Device; end: number }) {
 					/>
 				</details>
 			)}
-			{composition && (
+			{device.composition === null && device.composition_reason && (
+				<p class="quiet">{device.composition_reason}</p>
+			)}
+			{device.composition && composition && (
 				<TableView table={composition} onRow={rowAction(composition)} maxHeight={360} />
 			)}
 		</section>
@@ -169,7 +173,7 @@ export function Memory() {
 		);
 	const devices = [...data.devices].sort((a, b) => (b.peak_bytes ?? 0) - (a.peak_bytes ?? 0)),
 		most = devices[0]!,
-		top = most.composition[0];
+		top = most.composition?.[0];
 	return (
 		<>
 			<h1>

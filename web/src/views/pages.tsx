@@ -174,13 +174,7 @@ export const Layers = parts(
 );
 
 export const Gpu = parts([
-	{ id: 'gpu', title: 'device', path: '/gpu', about: 'Utilisation, memory, temperature and power' },
-	{
-		id: 'utilization',
-		title: 'utilisation',
-		path: '/report/utilization',
-		about: 'How much of the devices is used',
-	},
+	{ id: 'gpu', title: 'utilisation', path: '/gpu', about: 'Utilisation, memory, temperature and power' },
 	{ id: 'idle', title: 'idle', path: '/report/idle', about: 'Why streams had nothing to do' },
 	{ id: 'bandwidth', title: 'bandwidth', path: '/report/bandwidth', about: 'How fast memory is copied and set' },
 	{ id: 'queue', title: 'queues', path: '/report/queue', about: 'How much is launched and waits' },
