@@ -222,7 +222,8 @@ static const name_record *recent_record(const char *name)
 
 static inline bool is_name(const name_record *r, uint32_t kind_and_category, const char *name, size_t len)
 {
-	return len && is_made_at_run_time(r, kind_and_category, len) && same_text(r->text, name, len);
+	return len - 1 < NAME_MAX_BYTES && is_made_at_run_time(r, kind_and_category, len) &&
+	       same_text(r->text, name, len);
 }
 
 static __attribute__((noinline)) uint32_t intern_anew(uint32_t kind_and_category, const char *name)

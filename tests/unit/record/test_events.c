@@ -99,6 +99,23 @@ static void arguments_are_kept_with_their_types(void **state)
 	record_done(r);
 }
 
+/* The first pass registers the place, the others need no call up to four. */
+static void numbers_are_kept_at_every_pass(void **state)
+{
+	(void)state;
+	record_start((sonde_config){ 0 });
+	for (int i = 0; i < 3; i++) {
+		SONDE_SCOPE_ARGS("a", SONDE_I64("i", i));
+		SONDE_SCOPE_ARGS("b", SONDE_F64("f", i / 2.0), SONDE_I64("i", -i), SONDE_I64("j", 7),
+				 SONDE_I64("k", 8));
+		SONDE_SCOPE_ARGS("c", SONDE_I64("i", 1), SONDE_I64("j", 2), SONDE_I64("k", 3), SONDE_I64("l", 4),
+				 SONDE_I64("m", i));
+	}
+	assert_recorded("+a(i=0) +b(f=0,i=0,j=7,k=8) +c(i=1,j=2,k=3,l=4,m=0) -c -b -a "
+			"+a(i=1) +b(f=0.5,i=-1,j=7,k=8) +c(i=1,j=2,k=3,l=4,m=1) -c -b -a "
+			"+a(i=2) +b(f=1,i=-2,j=7,k=8) +c(i=1,j=2,k=3,l=4,m=2) -c -b -a");
+}
+
 static void shapes_are_recorded_only_when_asked_for(void **state)
 {
 	const int64_t dims[] = { 2, 3 };
@@ -500,6 +517,7 @@ int main(void)
 		cmocka_unit_test(scopes_end_however_the_block_is_left),
 		cmocka_unit_test(scopes_can_begin_and_end_by_hand),
 		cmocka_unit_test(arguments_are_kept_with_their_types),
+		cmocka_unit_test(numbers_are_kept_at_every_pass),
 		cmocka_unit_test(shapes_are_recorded_only_when_asked_for),
 		cmocka_unit_test(arguments_are_not_evaluated_while_nothing_is_recorded),
 		cmocka_unit_test(steps_and_phases),

@@ -33,6 +33,40 @@ static void the_same_name_of_another_kind_is_another_id(void **state)
 	assert_recorded("+both both=1 *both -both +both -both");
 }
 
+static sonde_scope id_of(const char *name)
+{
+	sonde_scope scope = sonde_begin(name);
+
+	sonde_end(scope);
+	return scope;
+}
+
+/* What is remembered about an address does not replace looking at the text. */
+static void every_byte_of_a_name_in_a_reused_buffer_counts(void **state)
+{
+	static const size_t lengths[] = { 1, 7, 8, 9, 16, 17 };
+	char name[32];
+
+	(void)state;
+	record_start((sonde_config){ 0 });
+	for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
+		size_t len = lengths[k];
+		memset(name, 'n', len);
+		name[len] = 0;
+		sonde_scope scope = id_of(name);
+		assert_int_equal(id_of(name), scope);
+		for (size_t i = 0; i < len; i++) {
+			name[i] = 'x';
+			assert_int_not_equal(id_of(name), scope);
+			name[i] = 'n';
+			assert_int_equal(id_of(name), scope);
+		}
+		name[len - 1] = 0;
+		assert_int_not_equal(id_of(name), scope);
+	}
+	record_done(record_stop());
+}
+
 static void *remember(const char *name, bool *known, size_t n)
 {
 	unsigned number;
@@ -147,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_name_longer_than_255_bytes_is_cut_between_characters),
 		cmocka_unit_test(the_same_name_of_another_kind_is_another_id),
+		cmocka_unit_test(every_byte_of_a_name_in_a_reused_buffer_counts),
 		cmocka_unit_test(forty_thousand_names_are_kept),
 		cmocka_unit_test(a_new_recording_knows_the_old_names),
 		cmocka_unit_test(names_that_find_no_room_are_counted),
