@@ -160,14 +160,15 @@ typedef struct counter_sample {
 typedef VEC(counter_sample) counter_samples;
 counter_samples rule_counter(const rule_run *r, machine_counter what);
 
-/* Samples in which the counter is above `busy` while the device is used less than `idle`. */
-typedef struct starved {
-	size_t n_samples, n;
-	int64_t lost_ns; /* idle meanwhile */
-	use_part worst;
-	bool is_often; /* more than the share `often` of the samples */
-} starved;
-void rule_starved(rule_run *r, machine_counter what, double busy, double idle, double often, starved *ret);
+/* A rule about a counter that is high while the device has little to do. Its settings are, in this order: above which
+   share the counter is high, below which share the device is idle, and of how many samples both must be true. */
+typedef struct starved_rule {
+	machine_counter counter;
+	const char *title;
+	const char *state; /* "the processor is busy" */
+	const char *suggestion;
+} starved_rule;
+void rule_starved(rule_run *r, const starved_rule *what);
 
 /* The time goes into the finding, and what the device did next. */
 void rule_link_time(rule_run *r, sonde_finding *f, int32_t rank, int64_t from_ns, int64_t to_ns);

@@ -123,21 +123,37 @@ counter_samples rule_counter(const rule_run *r, machine_counter what)
 	return samples;
 }
 
-void rule_starved(rule_run *r, machine_counter what, double busy, double idle, double often, starved *ret)
+void rule_starved(rule_run *r, const starved_rule *what)
 {
-	counter_samples samples = rule_counter(r, what);
+	enum { BUSY, USE, SAMPLES };
+	counter_samples samples = rule_counter(r, what->counter);
+	size_t n = 0;
+	int64_t lost = 0;
+	use_part worst = { 0 };
 
-	*ret = (starved){ .n_samples = samples.n };
 	for (size_t i = 0; i < samples.n; i++) {
-		const counter_sample *s = &samples.items[i];
-		if (s->value <= busy || use_of(&s->time) >= idle)
+		const use_part *at = &samples.items[i].time;
+		if (samples.items[i].value <= rule_setting(r, BUSY) || use_of(at) >= rule_setting(r, USE))
 			continue;
-		ret->n++;
-		ret->lost_ns += s->time.seen_ns - s->time.busy_ns;
-		if (s->time.seen_ns - s->time.busy_ns > ret->worst.seen_ns - ret->worst.busy_ns)
-			ret->worst = s->time;
+		n++;
+		lost += at->seen_ns - at->busy_ns;
+		worst = at->seen_ns - at->busy_ns > worst.seen_ns - worst.busy_ns ? *at : worst;
 	}
-	ret->is_often = samples.n && (double)ret->n > often * (double)samples.n;
+	if (samples.n)
+		rule_saw(r, "%zu of %zu samples, the device idle for %s", n, samples.n, say_each(r, lost));
+	else
+		rule_no_data(r, "no counters of the machine");
+	if ((double)n > rule_setting(r, SAMPLES) * (double)samples.n) {
+		sonde_finding *f = rule_found(r, lost, "%s", what->title);
+		finding_evidence(
+			r->result, f,
+			"In %zu of %zu samples %s more than %.0f %% of the time while the device is used less than "
+			"%.0f %%.",
+			n, samples.n, what->state, 100 * rule_setting(r, BUSY), 100 * rule_setting(r, USE));
+		finding_suggest(r->result, f, "%s", what->suggestion);
+		f->confidence = 0.8;
+		rule_link_time(r, f, worst.rank, worst.from_ns, worst.to_ns);
+	}
 	VEC_DONE(&samples);
 }
 

@@ -96,6 +96,8 @@ static void the_report_counts_every_slice(void **state)
 		    " step and phases  count    total      avg      p50      p95      max    %\n"
 		    " step                 1  1.00 us  1.00 us  1.00 us  1.00 us  1.00 us  100\n"
 		    "\n"
+		    "active    cpu 200 ns (20.0 %), device 600 ns (60.0 %), both at once 0 s\n"
+		    "          (0.0 %)\n"
 		    "memory    gpu0 peak 4.88 KiB at 160 ns in launch\n"
 		    "lost      2 damaged events\n"
 		    "noted     1 invalid UTF-8, replaced, 1 overlapping slices in extra lanes\n");
@@ -116,6 +118,8 @@ static void threads_have_names(void **state)
 		    " step and phases  count    total      avg      p50      p95      max    %\n"
 		    " step                 1  1.00 us  1.00 us  1.00 us  1.00 us  1.00 us  100\n"
 		    "\n"
+		    "active    cpu 200 ns (20.0 %), device 600 ns (60.0 %), both at once 0 s\n"
+		    "          (0.0 %)\n"
 		    "memory    gpu0 peak 4.88 KiB at 160 ns in launch\n"
 		    "lost      2 damaged events\n"
 		    "noted     1 invalid UTF-8, replaced, 1 overlapping slices in extra lanes\n");
