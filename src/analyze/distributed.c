@@ -53,8 +53,8 @@ typedef struct distributed {
 static void add_wait(wait_sum *to, int64_t dur_ns, int64_t transfer_ns)
 {
 	to->n++;
-	to->total_ns += dur_ns;
-	to->transfer_ns += transfer_ns;
+	to->total_ns = add_bounded(to->total_ns, dur_ns);
+	to->transfer_ns = add_bounded(to->transfer_ns, transfer_ns);
 }
 
 /* ---- Waiting ----------------------------------------------------------------------------------------------------- */

@@ -248,8 +248,8 @@ static op_memory *op_of(memory *m, uint32_t name, uint32_t device)
 
 static void take(taken *t, int64_t bytes)
 {
-	t->increase += bytes;
-	t->allocated += bytes > 0 ? bytes : 0;
+	t->increase = add_bounded(t->increase, bytes);
+	t->allocated = add_bounded(t->allocated, bytes > 0 ? bytes : 0);
 	t->n += bytes > 0;
 }
 

@@ -87,7 +87,8 @@ static bool add_event(event_loader *l, const int64_t *at)
 		return device == EVENT_NONE && l->to->devices.n >= MAX_DEVICES;
 	memory_device *d = &l->to->devices.items[device];
 	d->sum = add_bytes(d->sum, at[ALLOCATION_BYTES]);
-	d->lowest = d->sum < d->lowest ? d->sum : d->lowest;
+	if (d->sum < d->lowest) /* whose negative is a number, too */
+		d->lowest = d->sum > INT64_MIN ? d->sum : -INT64_MAX;
 	*e = (memory_event){ .time_ns = at[ALLOCATION_TIME],
 			     .bytes = at[ALLOCATION_BYTES],
 			     .allocated = at[ALLOCATION_TOTAL] >= 0 ? at[ALLOCATION_TOTAL] : -1,

@@ -128,10 +128,10 @@ static void leave(module_tree *m)
 	m->failed |= !intervals_merge(&call->own) || busy < 0;
 	n->n++;
 	n->n_device += n_device;
-	n->host_ns += at->dur_ns;
-	n->host_own_ns += at->dur_ns;
-	n->device_ns += busy;
-	n->own_ns += intervals_length(&call->own);
+	n->host_ns = add_bounded(n->host_ns, at->dur_ns);
+	n->host_own_ns = add_bounded(n->host_own_ns, at->dur_ns);
+	n->device_ns = add_bounded(n->device_ns, busy);
+	n->own_ns = add_bounded(n->own_ns, intervals_length(&call->own));
 	m->op_end = at->end;
 	if (!m->depth)
 		return;

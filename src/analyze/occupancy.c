@@ -84,15 +84,15 @@ static void add_call(const kernel_table *t, kernel_sum *s, const row *at)
 
 	s->min_ns = !s->n || at->dur_ns < s->min_ns ? at->dur_ns : s->min_ns;
 	s->max_ns = at->dur_ns > s->max_ns ? at->dur_ns : s->max_ns;
-	s->sum_ns += at->dur_ns;
+	s->sum_ns = add_bounded(s->sum_ns, at->dur_ns);
 	s->n++;
 	if (blocks >= 0) {
 		s->blocks += blocks * (double)at->dur_ns;
-		s->blocks_ns += at->dur_ns;
+		s->blocks_ns = add_bounded(s->blocks_ns, at->dur_ns);
 	}
 	if (occupancy >= 0) {
 		s->occupancy += occupancy * (double)at->dur_ns;
-		s->occupancy_ns += at->dur_ns;
+		s->occupancy_ns = add_bounded(s->occupancy_ns, at->dur_ns);
 	}
 }
 
@@ -116,7 +116,7 @@ static bool add_rows(kernel_table *t, bool by_launch)
 		if (!s->n)
 			s->sample = r->device_rows[i], s->op = op;
 		add_call(t, s, at);
-		t->whole_ns += at->dur_ns;
+		t->whole_ns = add_bounded(t->whole_ns, at->dur_ns);
 	}
 	return true;
 }
@@ -160,7 +160,7 @@ static void put_sum(const kernel_table *t, const kernel_sum *s, bool by_launch, 
 	c[0] = cell_integer(at->rank);
 	c[1] = cell_count(s->n);
 	c[2] = cell_ns(s->sum_ns);
-	c[3] = cell_ns((s->sum_ns + (int64_t)s->n / 2) / (int64_t)s->n);
+	c[3] = cell_ns(add_bounded(s->sum_ns, (int64_t)s->n / 2) / (int64_t)s->n);
 	c[4] = cell_ns(s->min_ns);
 	c[5] = cell_ns(s->max_ns);
 	if (s->blocks_ns)

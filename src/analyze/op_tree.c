@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/intervals.h"
+#include "analyze/stats.h"
 
 /* Operators: what PyTorch calls cpu_op, and called Operator in 2021. */
 static bool mark_ops(op_tree *t)
@@ -30,7 +31,7 @@ static void count(op_tree *t)
 			t->n_linked++;
 		} else {
 			t->n_unlinked++;
-			t->unlinked_ns += at->dur_ns;
+			t->unlinked_ns = add_bounded(t->unlinked_ns, at->dur_ns);
 		}
 	}
 	for (size_t i = 0; i < r->n; i++)
@@ -52,7 +53,7 @@ static bool fill(op_tree *t)
 			t->launched[next[launch]++] = r->device_rows[i];
 	}
 	for (size_t i = 0; i < t->n_linked; i++)
-		t->sums_ns[i + 1] = t->sums_ns[i] + r->items[t->launched[i]].dur_ns;
+		t->sums_ns[i + 1] = add_bounded(t->sums_ns[i], r->items[t->launched[i]].dur_ns);
 	free(next);
 	return true;
 }

@@ -167,6 +167,11 @@ static uint32_t find_group(op_table *t, int table_kind, uint32_t i)
 	return number;
 }
 
+static void add_ns(int64_t *to, int64_t ns)
+{
+	*to = add_bounded(*to, ns);
+}
+
 static bool add_host(op_table *t, int table_kind)
 {
 	const rows *r = &t->w->rows;
@@ -176,7 +181,7 @@ static bool add_host(op_table *t, int table_kind)
 		node_kind kind = node_of(t, at);
 		uint32_t above = at->parent == ROW_NONE ? ROW_NONE : t->nearest[at->parent];
 		if (kind != NODE_NONE && above != ROW_NONE)
-			t->sums.items[t->group_of[above]].host_self_ns -= at->dur_ns;
+			add_ns(&t->sums.items[t->group_of[above]].host_self_ns, -at->dur_ns);
 		if (kind != NODE_OP)
 			continue;
 		uint32_t merged = merged_with(t, at);
@@ -184,12 +189,12 @@ static bool add_host(op_table *t, int table_kind)
 		if (t->group_of[i] == INTERN_NONE)
 			return false;
 		op_sum *sum = &t->sums.items[t->group_of[i]];
-		sum->host_self_ns += at->dur_ns;
+		add_ns(&sum->host_self_ns, at->dur_ns);
 		if (merged != ROW_NONE)
 			continue;
 		sum->calls++;
-		sum->host_ns += at->dur_ns;
-		sum->device_ns += op_tree_ns(t->tree, i);
+		add_ns(&sum->host_ns, at->dur_ns);
+		add_ns(&sum->device_ns, op_tree_ns(t->tree, i));
 	}
 	return true;
 }
@@ -204,8 +209,8 @@ static void add_device(op_table *t)
 		if (op == ROW_NONE)
 			continue;
 		op_sum *sum = &t->sums.items[t->group_of[op]];
-		sum->device_self_ns += at->dur_ns;
-		sum->tensor_core_ns += t->tensor_cores[at->site] ? at->dur_ns : 0;
+		add_ns(&sum->device_self_ns, at->dur_ns);
+		add_ns(&sum->tensor_core_ns, t->tensor_cores[at->site] ? at->dur_ns : 0);
 	}
 }
 
@@ -312,7 +317,8 @@ static bool add_table(op_table *t, int table_kind, const sonde_analyze_options *
 		add_device(t);
 		t->whole_ns = 0;
 		for (size_t i = 0; i < t->sums.n; i++)
-			t->whole_ns += t->w->is_empty ? t->sums.items[i].host_self_ns : t->sums.items[i].device_self_ns;
+			add_ns(&t->whole_ns,
+			       t->w->is_empty ? t->sums.items[i].host_self_ns : t->sums.items[i].device_self_ns);
 		if (t->sums.n)
 			qsort(t->sums.items, t->sums.n, sizeof t->sums.items[0], by_self);
 	}
@@ -343,7 +349,7 @@ static void tell(const op_table *t, const op_tree *tree, sonde_result *r)
 	result_add(r, "n_linked", cell_count(tree->n_linked));
 	if (!t->w->is_empty && tree->n_unlinked)
 		result_note_add(r, "covers", "%.1f %% of the device's time: what launched the rest is not in the trace",
-				100.0 * (double)linked / (double)(linked + tree->unlinked_ns));
+				100.0 * (double)linked / ((double)linked + (double)tree->unlinked_ns));
 	if (t->has_shapes || t->has_stacks)
 		result_note_add(r, "more", "--table %s%s%s with --csv, or --json and --html",
 				t->has_shapes ? "operator_shapes" : "", t->has_shapes && t->has_stacks ? " or " : "",

@@ -36,9 +36,10 @@ static void put_roles(sonde_result *r, table *t, int32_t rank, const step_roles 
 
 	for (size_t i = 0; i < s->n_steps; i++) {
 		const role_step *step = &s->steps[i];
-		whole += step->end_ns - step->start_ns;
+		whole = add_bounded(whole, step->end_ns - step->start_ns);
 		for (int k = 0; k < STEP_ROLES; k++)
-			total[k] += step_roles_cost(s, (step_role)k, step->start_ns, step->end_ns);
+			total[k] =
+				add_bounded(total[k], step_roles_cost(s, (step_role)k, step->start_ns, step->end_ns));
 	}
 	for (int k = 0; k < STEP_ROLES; k++) {
 		cell *c = table_row(r, t, 0);

@@ -64,9 +64,9 @@ static bool add_kernel(load *l, const row *at)
 	int64_t end = row_end_ns(at) < l->to_ns ? row_end_ns(at) : l->to_ns;
 
 	l->n++;
-	l->kernel_ns += at->dur_ns;
+	l->kernel_ns = add_bounded(l->kernel_ns, at->dur_ns);
 	if (l->uses_tensor_cores[at->site])
-		l->tensor_core_ns += at->dur_ns;
+		l->tensor_core_ns = add_bounded(l->tensor_core_ns, at->dur_ns);
 	if (start >= end)
 		return true;
 	intervals_add(&l->busy, start, end);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/compare_stats.h"
+#include "analyze/stats.h"
 #include "analyze/step_list.h"
 #include "base/error.h"
 #include "base/format_number.h"
@@ -74,7 +75,7 @@ static sonde_status count(const step_list *steps, const char *rule, size_t *ret_
 		dur_ns[i] = steps->items[i].dur_ns;
 	*ret_n = dur_ns ? warmup_steps(rule, dur_ns, n) : SIZE_MAX;
 	for (size_t i = 0; *ret_n != SIZE_MAX && i < *ret_n; i++)
-		*ret_ns += dur_ns[i];
+		*ret_ns = add_bounded(*ret_ns, dur_ns[i]);
 	free(dur_ns);
 	return *ret_n == SIZE_MAX ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
 }

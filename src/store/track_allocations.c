@@ -36,7 +36,8 @@ static void add(device_total *total, int64_t bytes)
 {
 	if (__builtin_add_overflow(total->bytes, bytes, &total->bytes))
 		total->bytes = bytes < 0 ? -TRACE_NS_MAX : TRACE_NS_MAX;
-	total->lowest = total->bytes < total->lowest ? total->bytes : total->lowest;
+	if (total->bytes < total->lowest) /* whose negative is a number, too */
+		total->lowest = total->bytes > INT64_MIN ? total->bytes : -INT64_MAX;
 }
 
 static size_t track_of(const sorter *s, const int64_t *row)
