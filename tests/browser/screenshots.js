@@ -17,7 +17,7 @@ const SHOTS = {
 	bottlenecks: 's=1&v=bottlenecks',
 	hta: 's=1&v=hta',
 	compare: 's=1&v=compare&with=2',
-	layers: 's=3&v=layers&part=modules',
+	layers: 's=3&v=layers',
 	distributed: 's=4&v=distributed',
 	gpu: 's=1&v=gpu',
 	compile: 's=5&v=compile',

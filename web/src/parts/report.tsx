@@ -24,7 +24,8 @@ export const valueText = (key: string, value: Cell): string => {
 	return cellText({ key, header: key, type }, value) + (type === 'percent' ? ' %' : '');
 };
 
-const sentenceCase = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const sentenceCase = (text: string): string =>
+	/^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 
 // A row that names a slice, a step or a time leads there.
 export function rowAction(table: Table): ((row: number) => void) | undefined {

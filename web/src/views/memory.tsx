@@ -1,6 +1,7 @@
 // Memory over time, device by device; the peak and what it was made of; what was never freed.
 import { useMemo } from 'preact/hooks';
 import * as format from '../data/format';
+import { find } from '../data/breakdown';
 import type { ChartData } from '../data/chart';
 import { tableOf, type Table } from '../data/result';
 import { sessionPath, show } from '../state/app';
@@ -141,6 +142,17 @@ function DeviceView({ device, end }: { device: Device; end: number }) {
 	);
 }
 
+function Operators() {
+	const { result } = useReport('/report/memory');
+	const table = find(result, 'memory_operators');
+
+	return table?.rows.length ? (
+		<section class="block">
+			<TableView table={table} onRow={rowAction(table)} rowTitle="Show it in the timeline" />
+		</section>
+	) : null;
+}
+
 function Leaks() {
 	const { data, result, error } = useReport('/leaks');
 
@@ -190,6 +202,7 @@ export function Memory() {
 					end={data.duration_ns ?? 1}
 				/>
 			))}
+			<Operators />
 			<Leaks />
 		</>
 	);

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import * as format from '../data/format';
 import { breakdownOf, column, find } from '../data/breakdown';
-import type { Table } from '../data/result';
+import type { Result, Table } from '../data/result';
 import { go, param } from '../state/app';
 import { Empty, Failed, Waiting } from '../parts/empty';
 import { ResultView, useReport } from '../parts/report';
@@ -14,6 +14,8 @@ interface Part {
 	title: string;
 	path: string;
 	about: string;
+	only?: string[]; // tables of a larger analysis; nothing else of it is shown
+	command?: string; // what would record them
 }
 
 function Choice({ parts, now }: { parts: Part[]; now: Part }) {
@@ -33,11 +35,18 @@ function Choice({ parts, now }: { parts: Part[]; now: Part }) {
 	);
 }
 
+function only(result: Result, part: Part): Result {
+	if (!part.only) return result;
+	const tables = result.tables.filter(table => part.only!.includes(table.key) && table.rows.length > 0);
+	return { headline: part.about, values: [], tables, findings: null, notes: [] };
+}
+
 // One analysis at a time, with something drawn above its tables.
 export function parts(list: Part[], above?: (tables: Table[], part: Part) => ComponentChildren) {
 	return function Parts() {
 		const now = list.find(part => part.id === param('part')) ?? list[0]!;
-		const { data, error, result, path, isLoading } = useReport(now.path);
+		const { data, error, result: whole, path, isLoading } = useReport(now.path);
+		const result = useMemo(() => whole && only(whole, now), [whole, now]);
 		const isStale = isLoading && path !== null && !path.includes(now.path);
 
 		return (
@@ -53,6 +62,12 @@ export function parts(list: Part[], above?: (tables: Table[], part: Part) => Com
 					/>
 				) : !result || isStale ? (
 					<Waiting text={null} />
+				) : now.only && !result.tables.length ? (
+					<Empty
+						title={now.title}
+						text="This trace has none."
+						command={now.command ?? null}
+					/>
 				) : (
 					<ResultView result={result} title={now.about}>
 						{above?.(result.tables, now)}
@@ -65,24 +80,16 @@ export function parts(list: Part[], above?: (tables: Table[], part: Part) => Com
 
 // Bars with an error where a table has a mean and its spread.
 export function errorBars(tables: Table[]): ComponentChildren {
-	const table =
-		tables.find(
-			one =>
-				column(one, 'std_ns') >= 0 &&
-				(column(one, 'avg_ns') >= 0 || column(one, 'mean_ns') >= 0),
-		) ??
-		tables.find(
-			one => column(one, 'name') >= 0 && (column(one, 'avg_ns') >= 0 || column(one, 'mean_ns') >= 0),
-		);
+	const table = tables.find(one => column(one, 'std_ns') >= 0 && column(one, 'avg_ns') >= 0);
 	if (!table) return null;
-	const mean = Math.max(column(table, 'avg_ns'), column(table, 'mean_ns')),
+	const mean = column(table, 'avg_ns'),
 		std = column(table, 'std_ns'),
-		name = Math.max(0, column(table, 'name'));
+		name = Math.max(0, column(table, 'name'), column(table, 'layer'));
 	const bars: Bar[] = table.rows
 		.filter(row => typeof row[mean] === 'number')
 		.map(row => {
 			const value = row[mean] as number,
-				spread = std >= 0 && typeof row[std] === 'number' ? (row[std] as number) : null;
+				spread = typeof row[std] === 'number' ? (row[std] as number) : null;
 			return {
 				name: String(row[name] ?? '-'),
 				value,
@@ -96,7 +103,7 @@ export function errorBars(tables: Table[]): ComponentChildren {
 		.slice(0, 20);
 	return bars.length ? (
 		<section class="block">
-			<h2>Mean time of a call{std >= 0 ? ', with its standard deviation' : ''}</h2>
+			<h2>Mean time of a call, with its standard deviation</h2>
 			<Bars bars={bars} label="Mean time by name; the table below has the numbers" />
 		</section>
 	) : null;
@@ -162,13 +169,15 @@ export const Kernels = parts([
 
 export const Layers = parts(
 	[
-		{ id: 'layers', title: 'layers', path: '/layers', about: 'Time of each layer of the model' },
 		{
-			id: 'modules',
-			title: 'as a tree',
-			path: '/report/module_tree',
-			about: 'Time of nn.Modules, as a tree',
+			id: 'layers',
+			title: 'layers',
+			path: '/report/report',
+			about: 'Time of each layer of the model',
+			only: ['layers', 'layer_history'],
+			command: 'torch.profiler.profile(with_modules=True, with_stack=True)',
 		},
+		{ id: 'modules', title: 'as a tree', path: '/layers', about: 'Time of nn.Modules, as a tree' },
 	],
 	errorBars,
 );
