@@ -347,7 +347,6 @@ static sonde_status carry_events(driver *d, bool final, sonde_error *err)
 	stretch s = read_events(&t, t.base, d->lost);
 	if (!chrome_apply_batch(d->apply, &d->reader, &d->batch))
 		return out_of_memory(err);
-	chrome_reader_trim(&d->reader);
 	d->lost = s.lost;
 	if (s.ended)
 		d->where = d->in_object ? IN_TOP_LEVEL : AT_END;
@@ -539,7 +538,6 @@ static sonde_status take_first(driver *d, sonde_error *err)
 		    w->result.at < w->guess || lead == (size_t)(w->guess - bytes))
 			status = read_carry(d, last, err);
 	}
-	chrome_reader_trim(&w->reader);
 	release_first(d);
 	return status;
 }

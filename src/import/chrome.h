@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "base/arena.h"
+#include "base/text_hash.h"
 #include "base/vec.h"
 #include "import/importer.h"
 
@@ -35,8 +36,9 @@ enum {
 	CHROME_EVENT_MAX = 16 << 20,  /* bytes of one event or of one value beside the events */
 	CHROME_BESIDE_MAX = 64 << 20, /* bytes of what stands beside the events */
 	CHROME_LAYOUT_NODES = 1 << 14,
-	CHROME_DICT_BYTES = 4 << 20, /* a reader's texts of arguments are forgotten beyond this */
+	CHROME_PENDING = 64, /* texts of arguments that are looked up together */
 	CHROME_NONE = UINT32_MAX,
+	TEXT_SEEN = 128, /* note of a text: what is wrong with it is known */
 };
 
 /* ---- Texts to numbers -------------------------------------------------------------------------------------------- */
@@ -61,30 +63,7 @@ typedef struct dict {
 uint32_t dict_find(dict *d, const uint8_t *text, size_t len, uint32_t key, uint64_t hash, bool *ret_new);
 void dict_done(dict *d);
 
-static inline uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-/* text must be readable for 15 bytes beyond len. The key of a dict_entry is mixed in with dict_hash. */
-static inline uint64_t text_hash(const uint8_t *text, size_t len, uint64_t seed)
-{
-	uint64_t h = seed ^ len, a, b;
-
-	for (; len > 16; len -= 16, text += 16) {
-		__builtin_memcpy(&a, text, 8);
-		__builtin_memcpy(&b, text + 8, 8);
-		h = mix(a ^ 0x9e3779b97f4a7c15u, b ^ h);
-	}
-	__builtin_memcpy(&a, text, 8);
-	__builtin_memcpy(&b, text + 8, 8);
-	a = len >= 8 ? a : len ? a & (UINT64_MAX >> (64 - 8 * len)) : 0;
-	b = len == 16 ? b : len > 8 ? b & (UINT64_MAX >> (128 - 8 * len)) : 0;
-	return mix(a ^ 0x9e3779b97f4a7c15u, b ^ h ^ 0xe7037ed1a0b428dbu);
-}
-
+/* The key of a dict_entry is mixed in. */
 static inline uint64_t dict_hash(uint64_t hash, uint32_t key)
 {
 	return hash + key * UINT64_C(0x9e3779b97f4a7c15);
@@ -207,11 +186,7 @@ typedef struct layout_node {
 			uint32_t category;    /* number in reader.strings */
 			uint32_t track, site; /* of the last event; site + 1 */
 			int16_t correlation;  /* which value it is, -1: none */
-			bool is_text;	      /* the correlation: its number in reader.texts */
-		};
-		struct {		     /* of GAP_TEXT */
-			uint32_t last_value; /* number + 1 of the text that stood there last */
-			uint32_t forgotten;  /* reader.n_forgotten at the time */
+			bool is_text;	      /* the correlation: its place in reader.texts */
 		};
 		struct { /* of GAP_PID, _TID: what stood there last, with the byte behind it, and what it means */
 			uint64_t last_text, last_mask;
@@ -219,6 +194,16 @@ typedef struct layout_node {
 		};
 	};
 } layout_node;
+
+/* A value of the arguments that was seen but not looked up yet. Looking up many at a time lets the memory of all be on
+   its way at once. */
+typedef struct pending_text {
+	const uint8_t *at;
+	uint64_t hash;
+	uint32_t len;
+	uint32_t value; /* index in batch.values */
+	uint32_t event; /* index in batch.events */
+} pending_text;
 
 /* What events of the same members have in common. Values of arguments are in the order of the text; the template wants
    those of the args object first. */
@@ -257,18 +242,19 @@ typedef struct chrome_track {
 
 typedef struct chrome_reader {
 	uint64_t seed;
-	dict strings; /* names, categories, ids: text between quotes; key 0 */
-	dict sites;   /* names; key = category's number in strings + 1 */
-	dict texts;   /* values of arguments */
-	dict shapes;  /* layouts and templates by their description */
+	dict strings;	  /* names, categories, ids: text between quotes; key 0 */
+	dict sites;	  /* names; key = category's number in strings + 1 */
+	dict shapes;	  /* layouts and templates by their description */
+	text_pool *texts; /* values of arguments, the builder's; note: TEXT_SEEN and REPAIR bits */
 	VEC(chrome_track) tracks;
 	uint32_t *track_slots;
 	size_t n_track_slots;
-	uint32_t n_forgotten; /* times that texts was emptied */
 	layout_node root;
 	size_t n_nodes;
 	VEC(chrome_layout) layouts;
 	VEC(chrome_template) templates;
+	pending_text pending[CHROME_PENDING + ARGS_GAPS_MAX]; /* of the matcher, while it runs */
+	uint32_t n_pending;
 	arena arena;
 	layout_node *last_end; /* what the last event ended with, or the root */
 	bool scalar;
@@ -278,16 +264,15 @@ typedef struct chrome_reader {
 
 bool chrome_reader_init(chrome_reader *r, const import_job *job);
 void chrome_reader_done(chrome_reader *r);
-/* After a batch: forgets texts of arguments when there are too many. */
-void chrome_reader_trim(chrome_reader *r);
 
 uint32_t reader_find(chrome_reader *r, dict *d, const uint8_t *text, size_t len, uint32_t key, bool *ret_new);
 uint32_t reader_string(chrome_reader *r, const uint8_t *text, size_t len);
 uint32_t reader_site(chrome_reader *r, const uint8_t *name, size_t len, uint32_t category, uint32_t *repairs);
 uint32_t reader_text(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *repairs);
+/* What is wrong with a text that was found. */
+uint32_t reader_text_repairs(chrome_reader *r, uint32_t place);
 /* The same for one that dict_find just made: looks at what is wrong with it. */
 uint32_t reader_new_site(chrome_reader *r, uint32_t number, uint32_t *repairs);
-uint32_t reader_new_text(chrome_reader *r, uint32_t number, uint32_t *repairs);
 uint32_t reader_track(chrome_reader *r, chrome_token pid, chrome_token tid);
 /* True when the text is a whole number as JSON writes it, of at most 18 digits: a GAP_INT. */
 bool chrome_is_int(const uint8_t *text, size_t len, int64_t *ret_value);
@@ -296,9 +281,9 @@ chrome_token reader_token(chrome_reader *r, const uint8_t *text, size_t len);
 /* The whole number that a text of the arguments is. False: it is none. */
 static inline bool reader_int(const chrome_reader *r, uint32_t text, int64_t *ret_value)
 {
-	if (text >= r->texts.entries.n)
-		return false;
-	return chrome_is_int(r->texts.entries.items[text].text, r->texts.entries.items[text].len, ret_value);
+	const pool_text *t = text == TEXT_NONE ? NULL : text_at(r->texts, text);
+
+	return t && chrome_is_int(t->text, t->len, ret_value);
 }
 static inline uint8_t reader_token_repairs(const chrome_reader *r, chrome_token token)
 {

@@ -29,7 +29,7 @@ void apply_assemble(chrome_apply *a, const chrome_reader *r, const chrome_batch 
 			break;
 		int64_t value = b->values.items[e->values + layout->order[i]];
 		char number[24];
-		const dict_entry *text = t->kinds[i] == ARG_TEXT ? &r->texts.entries.items[value] : NULL;
+		const pool_text *text = t->kinds[i] == ARG_TEXT ? text_at(r->texts, (uint32_t)value) : NULL;
 		int len = text ? 0 : snprintf(number, sizeof number, "%" PRId64, value);
 		apply_text(a, text ? (const char *)text->text : number, text ? text->len : (size_t)len);
 	}
@@ -42,7 +42,7 @@ chrome_arg apply_arg(const chrome_reader *r, const chrome_batch *b, const chrome
 
 	if (r->templates.items[layout->template].shape.kinds[gap] == ARG_INT)
 		return (chrome_arg){ .is_int = true, .number = value };
-	const dict_entry *text = &r->texts.entries.items[value];
+	const pool_text *text = text_at(r->texts, (uint32_t)value);
 	bool quoted = text->len >= 2 && text->text[0] == '"';
 	if (!quoted && chrome_is_int(text->text, text->len, &value)) /* elsewhere that key has texts */
 		return (chrome_arg){ .is_int = true, .number = value };

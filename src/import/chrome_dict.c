@@ -66,27 +66,9 @@ void dict_done(dict *d)
 	*d = (dict){ 0 };
 }
 
-/* text_hash reads up to 15 bytes further: not of what may end anywhere. */
-static uint64_t safe_hash(const chrome_reader *r, const uint8_t *text, size_t len)
-{
-	uint8_t tail[32] = { 0 };
-	size_t whole = len > 16 ? (len - 1) / 16 * 16 : 0;
-	uint64_t h = r->seed ^ len, a, b;
-
-	for (size_t i = 0; i < whole; i += 16) {
-		memcpy(&a, text + i, 8);
-		memcpy(&b, text + i + 8, 8);
-		h = mix(a ^ 0x9e3779b97f4a7c15u, b ^ h);
-	}
-	memcpy(tail, text + whole, len - whole);
-	memcpy(&a, tail, 8);
-	memcpy(&b, tail + 8, 8);
-	return mix(a ^ 0x9e3779b97f4a7c15u, b ^ h ^ 0xe7037ed1a0b428dbu);
-}
-
 uint32_t reader_find(chrome_reader *r, dict *d, const uint8_t *text, size_t len, uint32_t key, bool *ret_new)
 {
-	uint32_t number = dict_find(d, text, len, key, dict_hash(safe_hash(r, text, len), key), ret_new);
+	uint32_t number = dict_find(d, text, len, key, dict_hash(text_hash_safe(text, len, r->seed), key), ret_new);
 
 	r->failed |= number == CHROME_NONE;
 	return number;
@@ -152,24 +134,28 @@ static uint8_t text_repairs(chrome_reader *r, const uint8_t *json, size_t len)
 	return REPAIR(NOT_JSON);
 }
 
-uint32_t reader_new_text(chrome_reader *r, uint32_t number, uint32_t *repairs)
+/* Several threads may find out at once, and find the same. */
+uint32_t reader_text_repairs(chrome_reader *r, uint32_t place)
 {
-	dict_entry *e = &r->texts.entries.items[number];
+	pool_text *t = text_at(r->texts, place);
+	uint8_t note = __atomic_load_n(&t->note, __ATOMIC_RELAXED);
 
-	e->repairs = text_repairs(r, e->text, e->len);
-	*repairs |= e->repairs;
-	return number;
+	if (__builtin_expect(!note, 0)) {
+		note = (uint8_t)(TEXT_SEEN | text_repairs(r, t->text, t->len));
+		__atomic_store_n(&t->note, note, __ATOMIC_RELAXED);
+	}
+	return note & ~(uint32_t)TEXT_SEEN;
 }
 
 uint32_t reader_text(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *repairs)
 {
-	bool is_new;
-	uint32_t number = reader_find(r, &r->texts, json, len, 0, &is_new);
+	uint32_t place = text_pool_find(r->texts, json, len, text_hash_safe(json, len, r->texts->seed));
 
-	if (is_new)
-		return reader_new_text(r, number, repairs);
-	*repairs |= number == CHROME_NONE ? 0 : r->texts.entries.items[number].repairs;
-	return number;
+	if (place == TEXT_NONE)
+		r->failed = true;
+	else
+		*repairs |= reader_text_repairs(r, place);
+	return place;
 }
 
 /* ---- Tracks ------------------------------------------------------------------------------------------------------ */
@@ -255,14 +241,14 @@ bool chrome_reader_init(chrome_reader *r, const import_job *job)
 	if (getrandom(&r->seed, sizeof r->seed, GRND_NONBLOCK) != sizeof r->seed)
 		r->seed = 0x5a17d3c94be60f21u;
 	r->last_end = &r->root;
-	return true;
+	r->texts = builder_texts(job->builder);
+	return r->texts;
 }
 
 void chrome_reader_done(chrome_reader *r)
 {
 	dict_done(&r->strings);
 	dict_done(&r->sites);
-	dict_done(&r->texts);
 	dict_done(&r->shapes);
 	VEC_DONE(&r->tracks);
 	VEC_DONE(&r->layouts);
@@ -270,12 +256,4 @@ void chrome_reader_done(chrome_reader *r)
 	free(r->track_slots);
 	arena_done(&r->arena);
 	*r = (chrome_reader){ 0 };
-}
-
-void chrome_reader_trim(chrome_reader *r)
-{
-	if (r->texts.arena.n_bytes > CHROME_DICT_BYTES) {
-		dict_done(&r->texts);
-		r->n_forgotten++;
-	}
 }

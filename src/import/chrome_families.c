@@ -66,11 +66,11 @@ static bool find_family(chrome_apply *a, const chrome_reader *r, chrome_template
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static int64_t text_number(builder *b, dict_entry *text)
+static inline int64_t text_number(builder *b, const chrome_reader *r, int64_t place)
 {
-	if (text->global == CHROME_NONE)
-		text->global = builder_arg_text(b, (const char *)text->text, text->len);
-	return text->global;
+	const pool_text *t = text_at(r->texts, (uint32_t)place);
+
+	return t->number != TEXT_NONE ? t->number : builder_arg_text_at(b, (uint32_t)place);
 }
 
 /* The family has the kinds of the reader's template. */
@@ -81,7 +81,7 @@ static void take_values(builder *b, chrome_reader *r, const chrome_layout *layou
 		if (i == layout->separator)
 			values[i] = 0;
 		else if (t->shape.kinds[i] == ARG_TEXT)
-			values[i] = text_number(b, &r->texts.entries.items[from[layout->order[i]]]);
+			values[i] = text_number(b, r, from[layout->order[i]]);
 		else
 			values[i] = from[layout->order[i]];
 	}
@@ -90,7 +90,7 @@ static void take_values(builder *b, chrome_reader *r, const chrome_layout *layou
 /* A value as the family keeps it; a text where it keeps numbers makes it keep texts. */
 static int64_t convert(chrome_family *f, builder *b, chrome_reader *r, uint32_t gap, arg_kind kind, int64_t value)
 {
-	dict_entry *text = kind == ARG_TEXT ? &r->texts.entries.items[value] : NULL;
+	const pool_text *text = kind == ARG_TEXT ? text_at(r->texts, (uint32_t)value) : NULL;
 	int64_t number;
 	char digits[24];
 
@@ -103,7 +103,7 @@ static int64_t convert(chrome_family *f, builder *b, chrome_reader *r, uint32_t 
 		f->template = CHROME_NONE;
 	}
 	if (text)
-		return text_number(b, text);
+		return text_number(b, r, value);
 	int len = snprintf(digits, sizeof digits, "%" PRId64, value);
 	return builder_arg_text(b, digits, (size_t)len);
 }

@@ -77,30 +77,12 @@ static const uint8_t *read_more_digits(const uint8_t *at, uint64_t *value)
 }
 
 /* Up to 18 digits; returns where they end, `at` when there are none or too many. */
-static inline const uint8_t *read_digits(const uint8_t *at, uint64_t *ret_value)
+static inline const uint8_t *read_digits_scalar(const uint8_t *at, uint64_t *ret_value)
 {
 	unsigned n;
 
 	*ret_value = leading_digits(at, &n);
 	return n < 8 ? at + n : read_more_digits(at, ret_value);
-}
-
-/* A whole number as JSON writes it; NULL: something else. */
-static inline const uint8_t *read_int(const uint8_t *at, int64_t *ret_value)
-{
-	if ((uint8_t)(at[0] - '0') <= 9 && (uint8_t)(at[1] - '0') > 9) {
-		*ret_value = at[0] - '0';
-		return at + 1;
-	}
-	bool negative = *at == '-';
-	const uint8_t *first = at + negative;
-	uint64_t value;
-	const uint8_t *p = read_digits(first, &value);
-
-	if (p == first || (*first == '0' && (p - first > 1 || negative)))
-		return NULL;
-	*ret_value = negative ? -(int64_t)value : (int64_t)value;
-	return p;
 }
 
 static const uint8_t *read_unusual_time(const uint8_t *at, int64_t *ret_ns, uint32_t *repairs)
@@ -110,30 +92,6 @@ static const uint8_t *read_unusual_time(const uint8_t *at, int64_t *ret_ns, uint
 	while ((*p >= '0' && *p <= '9') || *p == '.' || *p == '-' || *p == '+' || (*p | 32) == 'e')
 		p++;
 	return chrome_time(at, (size_t)(p - at), ret_ns, repairs) ? p : NULL;
-}
-
-/* Microseconds, most often with three decimals, to nanoseconds. */
-static inline const uint8_t *read_time(const uint8_t *at, int64_t *ret_ns, uint32_t *repairs)
-{
-	uint64_t value;
-	const uint8_t *p = read_digits(at, &value);
-
-	if (p == at || p - at > 15 || (*at == '0' && p - at > 1))
-		return read_unusual_time(at, ret_ns, repairs);
-	value *= 1000;
-	if (*p == '.') {
-		unsigned a = p[1] - '0', b = p[2] - '0', c = p[3] - '0', d = p[4] - '0';
-		if (a > 9 || b > 9 || c > 9 || d <= 9 || (p[4] | 32) == 'e')
-			return read_unusual_time(at, ret_ns, repairs);
-		value += a * 100 + b * 10 + c;
-		p += 4;
-	} else if ((*p | 32) == 'e') {
-		return read_unusual_time(at, ret_ns, repairs);
-	}
-	if (value > TRACE_NS_MAX)
-		return read_unusual_time(at, ret_ns, repairs);
-	*ret_ns = (int64_t)value;
-	return p;
 }
 
 /* ---- Without vector instructions --------------------------------------------------------------------------------- */
@@ -210,6 +168,27 @@ static inline bool same_text_avx2(const uint8_t *at, const uint8_t *piece, size_
 			return false;
 		at += 32, piece += 32, len -= 32;
 	}
+}
+
+/* All digits of a number are read at once, moved to the right of zeros. */
+static inline const uint8_t *read_digits_avx2(const uint8_t *at, uint64_t *ret_value)
+{
+	static const uint8_t slide[32] = { 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128,
+					   128, 128, 128, 128, 128, 0,	 1,   2,   3,	4,   5,
+					   6,	7,   8,	  9,   10,  11,	 12,  13,  14,	15 };
+	__m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
+	uint32_t is_digit = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits));
+
+	if (is_digit == 0xffff)
+		return read_digits_scalar(at, ret_value);
+	unsigned n = (unsigned)__builtin_ctz(~is_digit);
+	digits = _mm_shuffle_epi8(digits, _mm_loadu_si128((const __m128i *)(slide + n)));
+	__m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(0x010a));
+	__m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(0x00010064));
+	__m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(0x00012710));
+	uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+	*ret_value = (both & UINT32_MAX) * 100000000 + (both >> 32);
+	return at + n;
 }
 
 static inline const uint8_t *find_special_avx2(const uint8_t *at)

@@ -81,13 +81,34 @@ uint32_t builder_template(builder *b, const args_template *t)
 
 uint32_t builder_arg_text(builder *b, const char *json, size_t len)
 {
-	uint32_t number = intern(&b->args.texts, json, len);
+	text_pool *p = builder_texts(b);
+	const uint8_t *text = (const uint8_t *)json;
+	uint32_t place = p ? text_pool_find(p, text, len, text_hash_safe(text, len, p->seed)) : TEXT_NONE;
 
-	if (number == INTERN_NONE) {
+	if (place == TEXT_NONE) {
 		builder_fail(b, SONDE_E_MEMORY, "out of memory");
 		return 0;
 	}
-	return number;
+	return builder_arg_text_at(b, place);
+}
+
+text_pool *builder_texts(builder *b)
+{
+	if (!b->args.texts)
+		b->args.texts = text_pool_new();
+	return b->args.texts;
+}
+
+uint32_t builder_arg_text_at(builder *b, uint32_t place)
+{
+	pool_text *t = text_at(b->args.texts, place);
+	uint32_t *at = t->number == TEXT_NONE ? builder_or_fail(b, bulk_add(&b->args.text_order, sizeof *at)) : NULL;
+
+	if (at) {
+		*at = place;
+		t->number = (uint32_t)(at - (uint32_t *)b->args.text_order.bytes);
+	}
+	return t->number == TEXT_NONE ? 0 : t->number;
 }
 
 /* Begins a block where one is due. */
@@ -142,7 +163,8 @@ uint32_t builder_args(builder *b, uint32_t template, const int64_t *values)
 void args_writer_done(args_writer *w)
 {
 	intern_done(&w->templates);
-	intern_done(&w->texts);
+	text_pool_free(w->texts);
+	bulk_done(&w->text_order);
 	VEC_DONE(&w->states);
 	bulk_done(&w->values);
 	bulk_done(&w->records);

@@ -22,6 +22,7 @@
 #include "format/index.h"
 #include "store/args.h"
 #include "store/index.h"
+#include "store/text_pool.h"
 
 typedef struct builder builder;
 
@@ -105,6 +106,9 @@ void builder_value(builder *b, uint32_t track, uint32_t name, uint32_t series, u
 
 uint32_t builder_template(builder *b, const args_template *t);
 uint32_t builder_arg_text(builder *b, const char *json, size_t len);
+/* For who has many: where it keeps them, NULL when out of memory, and the number of one that is there. */
+text_pool *builder_texts(builder *b); /* any thread may look up texts there */
+uint32_t builder_arg_text_at(builder *b, uint32_t place);
 /* Returns record + 1. values: int64 of an ARG_INT, number of an ARG_TEXT. */
 uint32_t builder_args(builder *b, uint32_t template, const int64_t *values);
 

@@ -209,8 +209,9 @@ void lane_feed_free(build_track *t);
 /* ---- Arguments: args_write.c ------------------------------------------------------------------------------------- */
 
 typedef struct args_writer {
-	intern_table templates; /* encoded */
-	intern_table texts;
+	intern_table templates;	       /* encoded */
+	text_pool *texts;	       /* NULL: none yet */
+	bulk text_order;	       /* uint32_t: places of texts by their number */
 	VEC(struct args_state) states; /* by template */
 	bulk values;		       /* int64_t: the last values of templates' gaps */
 	bulk records;

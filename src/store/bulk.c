@@ -2,7 +2,7 @@
  * See bulk.h. Up to BULK_MAPPED bytes come from malloc; what is larger is mapped.
  *
  * A mapping doubles: pages that nobody touches take no memory. They are made up to BULK_AHEAD bytes at a time, which
- * takes less than a fault for each.
+ * takes less than a fault for each. From BULK_HUGE bytes on the system is asked for huge pages.
  */
 #define _GNU_SOURCE /* mremap */
 #include "store/bulk.h"
@@ -11,19 +11,64 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { BULK_MAPPED = 256 << 10, BULK_AHEAD = 256 << 10, BULK_RELEASE = 1 << 20, PAGE = 4096 };
+enum {
+	BULK_MAPPED = 256 << 10,
+	BULK_AHEAD = 256 << 10,
+	BULK_HUGE = 4 << 20,
+	PAGE = 4096,
+	HUGE_PAGE = 2 << 20,
+};
 
 static size_t round_up(size_t bytes, size_t to)
 {
 	return (bytes + to - 1) & ~(to - 1);
 }
 
+static void *map_new(size_t bytes)
+{
+	return mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+/* A mapping that begins where a huge page may. */
+static void *map_aligned(size_t bytes)
+{
+	uint8_t *at = map_new(bytes + HUGE_PAGE);
+
+	if (at == MAP_FAILED)
+		return at;
+	uint8_t *from = (uint8_t *)round_up((uintptr_t)at, HUGE_PAGE);
+	if (from > at)
+		munmap(at, (size_t)(from - at));
+	munmap(from + bytes, HUGE_PAGE - (size_t)(from - at));
+	return from;
+}
+
+void *bulk_map(size_t bytes, bool huge)
+{
+	void *at = map_aligned(bytes);
+
+	if (at != MAP_FAILED && huge)
+		madvise(at, bytes, MADV_HUGEPAGE); /* refused: no harm */
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void *map_huge(const bulk *b, size_t bytes)
+{
+	void *at = map_aligned(bytes);
+
+	if (at != MAP_FAILED && b->n_mapped)
+		at = mremap(b->bytes, b->n_mapped, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at);
+	if (at != MAP_FAILED)
+		madvise(at, bytes, MADV_HUGEPAGE); /* refused: no harm */
+	return at;
+}
+
 /* A mapping of so many bytes, with what was there before. */
 static bool map(bulk *b, size_t bytes)
 {
-	void *at = b->n_mapped ? mremap(b->bytes, b->n_mapped, bytes, MREMAP_MAYMOVE)
-			       : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				      -1, 0);
+	void *at = bytes >= BULK_HUGE ? map_huge(b, bytes)
+		   : b->n_mapped      ? mremap(b->bytes, b->n_mapped, bytes, MREMAP_MAYMOVE)
+				      : map_new(bytes);
 
 	if (at == MAP_FAILED)
 		return false;
@@ -39,8 +84,8 @@ static bool map(bulk *b, size_t bytes)
 
 static bool grow_mapping(bulk *b, size_t needed)
 {
-	size_t ahead = b->n / 8 < BULK_AHEAD ? b->n / 8 : BULK_AHEAD;
-	size_t twice = round_up(2 * b->n, PAGE), capacity = round_up(needed + ahead, PAGE);
+	size_t ahead = b->n / 8 < BULK_AHEAD ? b->n / 8 : BULK_AHEAD, page = needed < BULK_HUGE ? PAGE : HUGE_PAGE;
+	size_t twice = round_up(2 * b->n, page), capacity = round_up(needed + ahead, page);
 
 	if (capacity > b->n_mapped && !map(b, capacity > twice ? capacity : twice))
 		return false;
@@ -73,9 +118,9 @@ bool bulk_reserve(bulk *b, size_t bytes)
 
 void bulk_release(const bulk *b, size_t *released, size_t upto)
 {
-	size_t end = upto & ~(size_t)(PAGE - 1);
+	size_t end = upto & ~(size_t)(HUGE_PAGE - 1);
 
-	if (!b->n_mapped || end < *released + BULK_RELEASE)
+	if (!b->n_mapped || end <= *released)
 		return;
 	madvise(b->bytes + *released, end - *released, MADV_DONTNEED);
 	*released = end;

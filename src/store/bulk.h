@@ -36,4 +36,8 @@ static inline void *bulk_add(bulk *b, size_t bytes)
 void bulk_release(const bulk *b, size_t *released, size_t upto);
 void bulk_done(bulk *b);
 
+/* Zeroed memory that begins where a huge page may, NULL when there is none; for munmap(). bytes: a multiple of 2 MiB.
+ */
+void *bulk_map(size_t bytes, bool huge);
+
 #endif

@@ -4,6 +4,9 @@
  * Lengths are known first; then each section is written where it lies, by several threads. Times of lanes become
  * relative to the start of the trace on the way.
  */
+#define _GNU_SOURCE /* MADV_HUGEPAGE */
+#include <stdlib.h>
+#include <sys/mman.h>
 #include "base/error.h"
 #include "format/file.h"
 #include "store/builder_state.h"
@@ -55,6 +58,19 @@ static uint64_t text_bytes(const intern_table *t, size_t behind)
 	return n;
 }
 
+static void measure_arg_texts(image *m)
+{
+	const args_writer *w = &m->b->args;
+	const uint32_t *order = (const uint32_t *)w->text_order.bytes;
+	size_t n = w->text_order.n / sizeof *order;
+	uint64_t n_bytes = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_bytes += text_at(w->texts, order[i])->len;
+	set(m, SECTION_ARG_TEXTS, (n + UINT64_C(1)) * sizeof(uint64_t), n);
+	set(m, SECTION_ARG_TEXT_BYTES, n_bytes, 0);
+}
+
 static const index_kind table_sections[TABLE_KINDS] = {
 	[TABLE_INSTANTS] = SECTION_INSTANTS,	   [TABLE_FLOWS] = SECTION_FLOWS,   [TABLE_LAUNCHES] = SECTION_LAUNCHES,
 	[TABLE_ALLOCATIONS] = SECTION_ALLOCATIONS, [TABLE_VALUES] = SECTION_VALUES, [TABLE_SAMPLES] = SECTION_SAMPLES,
@@ -82,8 +98,7 @@ static void measure(image *m)
 	}
 	set(m, SECTION_COUNTERS, b->counters.n * sizeof(index_counter), b->counters.n);
 	set(m, SECTION_TEMPLATES, text_bytes(&b->args.templates, 0), b->args.templates.n);
-	set(m, SECTION_ARG_TEXTS, (b->args.texts.n + UINT64_C(1)) * sizeof(uint64_t), b->args.texts.n);
-	set(m, SECTION_ARG_TEXT_BYTES, text_bytes(&b->args.texts, 0), 0);
+	measure_arg_texts(m);
 	set(m, SECTION_ARG_BLOCKS, (n_arg_blocks + 1) * sizeof(uint64_t), n_arg_blocks);
 	set(m, SECTION_ARGS, b->args.records.n, b->args.n_records);
 }
@@ -211,19 +226,37 @@ static void write_plain(const image *m, index_kind kind, const void *items)
 		memcpy(at(m, kind), items, m->sections[kind].length);
 }
 
-/* Texts behind each other, each with `behind` zeros, and where they begin. */
-static void write_texts(const image *m, const intern_table *t, index_kind offsets_kind, index_kind bytes_kind,
-			size_t behind)
+/* Texts behind each other, each with a zero, and where they begin. */
+static void write_strings(const image *m)
 {
-	uint64_t *offsets = at(m, offsets_kind), offset = 0;
-	uint8_t *to = at(m, bytes_kind);
+	const intern_table *t = &m->b->strings;
+	uint64_t *offsets = at(m, SECTION_STRINGS), offset = 0;
+	uint8_t *to = at(m, SECTION_STRING_BYTES);
 
 	for (uint32_t i = 0; i < t->n; i++) {
 		offsets[i] = offset;
 		memcpy(to + offset, t->entries[i].text, t->entries[i].len);
-		offset += t->entries[i].len + behind;
+		offset += t->entries[i].len;
+		to[offset++] = 0;
 	}
 	offsets[t->n] = offset;
+}
+
+static void write_arg_texts(const image *m)
+{
+	const args_writer *w = &m->b->args;
+	const uint32_t *order = (const uint32_t *)w->text_order.bytes;
+	size_t n = w->text_order.n / sizeof *order;
+	uint64_t *offsets = at(m, SECTION_ARG_TEXTS), offset = 0;
+	uint8_t *to = at(m, SECTION_ARG_TEXT_BYTES);
+
+	for (size_t i = 0; i < n; i++) {
+		const pool_text *t = text_at(w->texts, order[i]);
+		offsets[i] = offset;
+		memcpy(to + offset, t->text, t->len);
+		offset += t->len;
+	}
+	offsets[n] = offset;
 }
 
 static void write_templates(const image *m)
@@ -272,8 +305,8 @@ static void write_small(const image *m)
 	write_plain(m, SECTION_DIAGNOSTICS, b->diagnostics.items);
 	write_plain(m, SECTION_STEPS, b->steps.bytes);
 	write_templates(m);
-	write_texts(m, &b->strings, SECTION_STRINGS, SECTION_STRING_BYTES, 1);
-	write_texts(m, &b->args.texts, SECTION_ARG_TEXTS, SECTION_ARG_TEXT_BYTES, 0);
+	write_strings(m);
+	write_arg_texts(m);
 }
 
 static void write_tables(const image *m)
@@ -330,6 +363,26 @@ static void seal(image *m)
 	memcpy(m->bytes + sizeof header, m->sections, sizeof m->sections);
 }
 
+/* Memory for the image; what lies between the sections is zero. A large one is asked for as huge pages. */
+static uint8_t *allocate(const image *m)
+{
+	enum { HUGE_PAGE = 2 << 20 };
+	bool huge = m->len >= 2 * HUGE_PAGE;
+	uint8_t *bytes =
+		huge ? aligned_alloc(HUGE_PAGE, (m->len + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) : malloc(m->len);
+
+	if (!bytes)
+		return NULL;
+	if (huge)
+		madvise(bytes, m->len, MADV_HUGEPAGE); /* refused: no harm */
+	for (size_t i = 0; i < SECTION_KINDS; i++) {
+		size_t end = m->sections[i].offset + m->sections[i].length;
+		memset(bytes + end, 0, -end & 7);
+	}
+	memset(bytes + m->len - INDEX_PAD, 0, INDEX_PAD);
+	return bytes;
+}
+
 sonde_status image_build(builder *b, uint8_t **ret_bytes, size_t *ret_len, sonde_error *err)
 {
 	image m = { .b = b };
@@ -337,7 +390,7 @@ sonde_status image_build(builder *b, uint8_t **ret_bytes, size_t *ret_len, sonde
 
 	measure(&m);
 	place_sections(&m);
-	m.bytes = calloc(1, m.len);
+	m.bytes = allocate(&m);
 	if (!m.bytes)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory: the index takes %zu bytes", m.len);
 	threads_run(n_threads, WRITE_JOBS, write_job, &m);
