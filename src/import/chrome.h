@@ -51,6 +51,7 @@ typedef struct dict_entry {
 	uint32_t name;	 /* of a site: the builder's string */
 	uint8_t repairs; /* REPAIR bits that every use counts */
 	uint8_t class;	 /* of a site: site_class */
+	bool is_memory;	 /* of a site: an instant of it may be an allocation */
 } dict_entry;
 
 typedef struct dict {
@@ -205,6 +206,17 @@ typedef struct pending_text {
 	uint32_t event; /* index in batch.events */
 } pending_text;
 
+/* Arguments of the instant "[memory]". */
+typedef enum memory_arg {
+	MEMORY_BYTES,
+	MEMORY_ADDRESS,
+	MEMORY_DEVICE_TYPE,
+	MEMORY_DEVICE,
+	MEMORY_TOTAL,
+	MEMORY_RESERVED,
+	MEMORY_ARGS
+} memory_arg;
+
 /* What events of the same members have in common. Values of arguments are in the order of the text; the template wants
    those of the args object first. */
 typedef struct chrome_layout {
@@ -215,6 +227,8 @@ typedef struct chrome_layout {
 	uint32_t n_values;
 	uint32_t separator;	     /* gap without a value between args and extra members, CHROME_NONE: none */
 	int16_t correlation, device; /* index of the value, -1: none */
+	int16_t memory[MEMORY_ARGS]; /* gaps of an allocation's arguments, -1: none */
+	bool in_order;		     /* values are in the order of the template, without a separator */
 	uint8_t order[ARGS_GAPS_MAX];
 } chrome_layout;
 

@@ -43,7 +43,7 @@ static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch
 	if ((e->flags & EVENT_HAS_CORRELATION) && e->id >= 0 && e->id < INT64_C(1) << 55)
 		slice.correlation = (uint64_t)(e->id + 1) & ((UINT64_C(1) << 56) - 1);
 	uint32_t track = apply_track(a, r, e->track);
-	builder_slices(a->b, track, &slice, 1);
+	builder_slice_add(a->b, track, slice);
 	if ((class == CLASS_KERNEL || class == CLASS_COPY) && !t->device_known) {
 		int64_t device = apply_int_arg(r, b, e, "device", -1);
 		t->device_known = true;
@@ -113,14 +113,15 @@ static void counter_event(chrome_apply *a, chrome_reader *r, const chrome_batch 
 static void instant_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
 {
 	uint32_t track = apply_track(a, r, e->track), site = apply_site(a, r, e->site), args = apply_args(a, r, b, e);
-	chrome_arg bytes;
+	const chrome_layout *layout = &r->layouts.items[e->layout];
+	const int16_t *gaps = layout->memory;
 
-	if (!apply_is(&r->sites.entries.items[e->site], "[memory]") || !apply_find_arg(r, b, e, "Bytes", &bytes)) {
-		builder_instant(a->b, track, e->ts_ns, site, args, r->layouts.items[e->layout].scope);
+	if (!r->sites.entries.items[e->site].is_memory || gaps[MEMORY_BYTES] < 0) {
+		builder_instant(a->b, track, e->ts_ns, site, args, layout->scope);
 		return;
 	}
-	int64_t device_type = apply_int_arg(r, b, e, "Device Type", -1),
-		device = apply_int_arg(r, b, e, "Device Id", -1);
+	int64_t device_type = apply_int_gap(r, b, e, gaps[MEMORY_DEVICE_TYPE], -1),
+		device = apply_int_gap(r, b, e, gaps[MEMORY_DEVICE], -1);
 	builder_allocation_add(a->b, &(builder_allocation){
 					     .time_ns = e->ts_ns,
 					     .track = track,
@@ -128,10 +129,10 @@ static void instant_event(chrome_apply *a, chrome_reader *r, const chrome_batch 
 					     .args = args,
 					     .device_type = apply_small(device_type),
 					     .device = apply_small(device),
-					     .address = (uint64_t)apply_int_arg(r, b, e, "Addr", 0),
-					     .bytes = apply_int_arg(r, b, e, "Bytes", 0),
-					     .total_bytes = apply_int_arg(r, b, e, "Total Allocated", -1),
-					     .reserved_bytes = apply_int_arg(r, b, e, "Total Reserved", -1),
+					     .address = (uint64_t)apply_int_gap(r, b, e, gaps[MEMORY_ADDRESS], 0),
+					     .bytes = apply_int_gap(r, b, e, gaps[MEMORY_BYTES], 0),
+					     .total_bytes = apply_int_gap(r, b, e, gaps[MEMORY_TOTAL], -1),
+					     .reserved_bytes = apply_int_gap(r, b, e, gaps[MEMORY_RESERVED], -1),
 				     });
 }
 
@@ -156,6 +157,24 @@ static void count_repairs(chrome_apply *a, const chrome_batch *b, const chrome_e
 		apply_problem(a, (chrome_problem)__builtin_ctz(bits), b->offset + e->at);
 }
 
+enum { PHASE_IMPORTED = 1, PHASE_NAMED = 2 /* ought to have a name */ };
+static const uint8_t phases[256] = {
+	['X'] = PHASE_IMPORTED | PHASE_NAMED,
+	['B'] = PHASE_IMPORTED | PHASE_NAMED,
+	['b'] = PHASE_IMPORTED | PHASE_NAMED,
+	['i'] = PHASE_IMPORTED | PHASE_NAMED,
+	['I'] = PHASE_IMPORTED | PHASE_NAMED,
+	['C'] = PHASE_IMPORTED | PHASE_NAMED,
+	['n'] = PHASE_IMPORTED | PHASE_NAMED,
+	['E'] = PHASE_IMPORTED,
+	['e'] = PHASE_IMPORTED,
+	['s'] = PHASE_IMPORTED,
+	['t'] = PHASE_IMPORTED,
+	['f'] = PHASE_IMPORTED,
+	['P'] = PHASE_IMPORTED,
+	['O'] = PHASE_IMPORTED,
+};
+
 static void apply_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
 {
 	char phase = r->layouts.items[e->layout].phase;
@@ -168,7 +187,7 @@ static void apply_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b
 		apply_metadata(a, r, b, e);
 		return;
 	}
-	if (!phase || !strchr("XBEbeniICstfPO", phase)) {
+	if (!(phases[(uint8_t)phase] & PHASE_IMPORTED)) {
 		apply_problem(a, phase ? PROBLEM_LOST_PHASE : PROBLEM_LOST_NO_PHASE, at);
 		return;
 	}
@@ -176,7 +195,7 @@ static void apply_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b
 		apply_problem(a, PROBLEM_LOST_NO_TIME, at);
 		return;
 	}
-	if (!(e->flags & EVENT_HAS_NAME) && strchr("XBbiICn", phase))
+	if (!(e->flags & EVENT_HAS_NAME) && phases[(uint8_t)phase] & PHASE_NAMED)
 		apply_problem(a, PROBLEM_NO_NAME, at);
 	a->first_ns = e->ts_ns < a->first_ns ? e->ts_ns : a->first_ns;
 	a->last_ns = e->ts_ns > a->last_ns ? e->ts_ns : a->last_ns;

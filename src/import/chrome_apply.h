@@ -78,9 +78,24 @@ static inline int32_t apply_small(int64_t value)
 bool apply_room(chrome_apply *a, size_t bytes);				 /* for so many more bytes in a->text */
 uint32_t apply_string(chrome_apply *a, const uint8_t *text, size_t len); /* between quotes */
 uint32_t apply_reader_string(chrome_apply *a, chrome_reader *r, uint32_t number);
-uint32_t apply_site(chrome_apply *a, chrome_reader *r, uint32_t number);
+uint32_t apply_new_site(chrome_apply *a, chrome_reader *r, uint32_t number);
 uint32_t apply_process(chrome_apply *a, chrome_reader *r, uint32_t track);
-uint32_t apply_track(chrome_apply *a, chrome_reader *r, uint32_t number);
+uint32_t apply_new_track(chrome_apply *a, chrome_reader *r, uint32_t number);
+
+static inline uint32_t apply_site(chrome_apply *a, chrome_reader *r, uint32_t number)
+{
+	uint32_t global = r->sites.entries.items[number].global;
+
+	return __builtin_expect(global != CHROME_NONE, 1) ? global : apply_new_site(a, r, number);
+}
+
+static inline uint32_t apply_track(chrome_apply *a, chrome_reader *r, uint32_t number)
+{
+	uint32_t global = r->tracks.items[number].global;
+
+	return __builtin_expect(global != CHROME_NONE, 1) ? global : apply_new_track(a, r, number);
+}
+
 /* `global` is the track of the thread, CHROME_NONE: nobody asked yet. NULL when out of memory. */
 dict_entry *apply_thread(chrome_apply *a, chrome_reader *r, uint32_t number);
 
@@ -109,6 +124,8 @@ bool apply_find_arg(const chrome_reader *r, const chrome_batch *b, const chrome_
 		    chrome_arg *ret_arg);
 int64_t apply_int_arg(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, const char *key,
 		      int64_t otherwise);
+int64_t apply_int_gap(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, int16_t gap,
+		      int64_t otherwise); /* -1: there is none */
 
 /* Begins and their ends: chrome_scopes.c */
 void apply_begin(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);

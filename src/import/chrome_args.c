@@ -73,14 +73,10 @@ bool apply_find_arg(const chrome_reader *r, const chrome_batch *b, const chrome_
 	return false;
 }
 
-int64_t apply_int_arg(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, const char *key,
-		      int64_t otherwise)
+static int64_t int_of(chrome_arg found, int64_t otherwise)
 {
-	chrome_arg found;
 	int64_t value;
 
-	if (!apply_find_arg(r, b, e, key, &found))
-		return otherwise;
 	if (found.is_int)
 		return found.number;
 	decimal_status status = decimal_scaled((const char *)found.text, found.len, 0, &value);
@@ -91,4 +87,18 @@ int64_t apply_int_arg(const chrome_reader *r, const chrome_batch *b, const chrom
 		return (int64_t)strtoull(text, NULL, 10);
 	}
 	return status == DECIMAL_BAD ? otherwise : value;
+}
+
+int64_t apply_int_arg(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, const char *key,
+		      int64_t otherwise)
+{
+	chrome_arg found;
+
+	return apply_find_arg(r, b, e, key, &found) ? int_of(found, otherwise) : otherwise;
+}
+
+int64_t apply_int_gap(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, int16_t gap,
+		      int64_t otherwise)
+{
+	return gap < 0 ? otherwise : int_of(apply_arg(r, b, e, (uint32_t)gap), otherwise);
 }

@@ -66,25 +66,17 @@ static bool find_family(chrome_apply *a, const chrome_reader *r, chrome_template
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
-static inline int64_t text_number(builder *b, const chrome_reader *r, int64_t place)
-{
-	const pool_text *t = text_at(r->texts, (uint32_t)place);
-
-	return t->number != TEXT_NONE ? t->number : builder_arg_text_at(b, (uint32_t)place);
-}
-
 /* The family has the kinds of the reader's template. */
-static void take_values(builder *b, chrome_reader *r, const chrome_layout *layout, const chrome_template *t,
-			const int64_t *from, int64_t *values)
+static uint32_t take_values(builder *b, const chrome_family *f, const chrome_layout *layout, const chrome_template *t,
+			    const int64_t *from)
 {
-	for (uint32_t i = 0; i < t->shape.n_gaps; i++) {
-		if (i == layout->separator)
-			values[i] = 0;
-		else if (t->shape.kinds[i] == ARG_TEXT)
-			values[i] = text_number(b, r, from[layout->order[i]]);
-		else
-			values[i] = from[layout->order[i]];
-	}
+	int64_t values[ARGS_GAPS_MAX];
+
+	if (__builtin_expect(layout->in_order, 1))
+		return builder_args_at(b, f->template, from);
+	for (uint32_t i = 0; i < t->shape.n_gaps; i++)
+		values[i] = i == layout->separator ? 0 : from[layout->order[i]];
+	return builder_args_at(b, f->template, values);
 }
 
 /* A value as the family keeps it; a text where it keeps numbers makes it keep texts. */
@@ -103,7 +95,7 @@ static int64_t convert(chrome_family *f, builder *b, chrome_reader *r, uint32_t 
 		f->template = CHROME_NONE;
 	}
 	if (text)
-		return text_number(b, r, value);
+		return builder_arg_text_at(b, (uint32_t)value);
 	int len = snprintf(digits, sizeof digits, "%" PRId64, value);
 	return builder_arg_text(b, digits, (size_t)len);
 }
@@ -140,8 +132,7 @@ uint32_t apply_args(chrome_apply *a, chrome_reader *r, const chrome_batch *b, co
 	}
 	chrome_family *f = &a->families.items[t->family];
 	if (__builtin_expect(t->version && t->version == f->version, 1))
-		take_values(a->b, r, layout, t, from, values);
-	else
-		convert_values(f, a->b, r, layout, t, from, values);
+		return take_values(a->b, f, layout, t, from);
+	convert_values(f, a->b, r, layout, t, from, values);
 	return builder_args(a->b, f->template, values);
 }

@@ -176,6 +176,20 @@ static void put_order(chrome_layout *l, const draft *d)
 				before = (uint8_t)(before + (d->members[k]->value < d->members[i]->value));
 		l->order[i] = before;
 	}
+	l->in_order = d->separator == CHROME_NONE;
+	for (uint32_t i = 0; i < d->n_gaps; i++)
+		l->in_order &= l->order[i] == i;
+}
+
+static void put_memory(chrome_layout *l, const draft *d)
+{
+	static const char *const keys[MEMORY_ARGS] = {
+		[MEMORY_BYTES] = "Bytes",      [MEMORY_ADDRESS] = "Addr",	   [MEMORY_DEVICE_TYPE] = "Device Type",
+		[MEMORY_DEVICE] = "Device Id", [MEMORY_TOTAL] = "Total Allocated", [MEMORY_RESERVED] = "Total Reserved",
+	};
+
+	for (size_t i = 0; i < MEMORY_ARGS; i++)
+		l->memory[i] = gap_of(d, keys[i]);
 }
 
 static char first_char(const chrome_member *m, char otherwise)
@@ -200,6 +214,7 @@ static uint32_t find_layout(chrome_reader *r, const chrome_parts *p, const draft
 	bool is_new = false;
 
 	put_order(&l, d);
+	put_memory(&l, d);
 	uint32_t number = CHROME_NONE;
 	if (describe(&description, &l, d))
 		number = reader_find(r, &r->shapes, description.items, description.n, 0, &is_new);

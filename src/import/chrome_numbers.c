@@ -92,17 +92,16 @@ static site_class class_of(const dict_entry *name, const dict_entry *category)
 	return CLASS_OTHER;
 }
 
-uint32_t apply_site(chrome_apply *a, chrome_reader *r, uint32_t number)
+uint32_t apply_new_site(chrome_apply *a, chrome_reader *r, uint32_t number)
 {
 	dict_entry *e = &r->sites.entries.items[number];
+	const dict_entry *category = &r->strings.entries.items[e->key - 1];
 
-	if (e->global == CHROME_NONE) {
-		const dict_entry *category = &r->strings.entries.items[e->key - 1];
-		e->class = (uint8_t)class_of(e, category);
-		e->name = apply_string(a, e->text, e->len);
-		e->global = builder_site(a->b, e->name, apply_reader_string(a, r, e->key - 1), (site_class)e->class,
-					 NAME_SCOPE);
-	}
+	e->class = (uint8_t)class_of(e, category);
+	e->is_memory = apply_is(e, "[memory]");
+	e->name = apply_string(a, e->text, e->len);
+	e->global =
+		builder_site(a->b, e->name, apply_reader_string(a, r, e->key - 1), (site_class)e->class, NAME_SCOPE);
 	return e->global;
 }
 
@@ -138,23 +137,19 @@ dict_entry *apply_thread(chrome_apply *a, chrome_reader *r, uint32_t number)
 	return entry == CHROME_NONE ? NULL : &a->threads.entries.items[entry];
 }
 
-uint32_t apply_track(chrome_apply *a, chrome_reader *r, uint32_t number)
+uint32_t apply_new_track(chrome_apply *a, chrome_reader *r, uint32_t number)
 {
 	chrome_track *t = &r->tracks.items[number];
+	dict_entry *thread = apply_thread(a, r, number);
 
-	if (t->global == CHROME_NONE) {
-		dict_entry *thread = apply_thread(a, r, number);
-		if (!thread)
-			return 0;
-		if (thread->global == CHROME_NONE) {
-			uint32_t text =
-				t->tid.is_text ? apply_reader_string(a, r, (uint32_t)t->tid.number) : INDEX_NONE;
-			thread->global = builder_track(a->b, TRACK_THREAD, t->process,
-						       t->tid.is_text ? 0 : t->tid.number, text, INDEX_NONE);
-		}
-		t->global = thread->global;
+	if (!thread)
+		return 0;
+	if (thread->global == CHROME_NONE) {
+		uint32_t text = t->tid.is_text ? apply_reader_string(a, r, (uint32_t)t->tid.number) : INDEX_NONE;
+		thread->global = builder_track(a->b, TRACK_THREAD, t->process, t->tid.is_text ? 0 : t->tid.number, text,
+					       INDEX_NONE);
 	}
-	return t->global;
+	return t->global = thread->global;
 }
 
 uint64_t apply_id(chrome_apply *a, chrome_reader *r, const chrome_event *e)

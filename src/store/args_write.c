@@ -131,7 +131,8 @@ static int64_t *last_values(args_writer *w, args_state *state)
 	return last;
 }
 
-uint32_t builder_args(builder *b, uint32_t template, const int64_t *values)
+static inline __attribute__((always_inline)) uint32_t add_record(builder *b, uint32_t template, const int64_t *values,
+								 bool places)
 {
 	args_writer *w = &b->args;
 
@@ -148,16 +149,29 @@ uint32_t builder_args(builder *b, uint32_t template, const int64_t *values)
 	}
 	int64_t *last = last_values(w, state);
 	uint8_t *start = w->records.bytes + w->records.n, *at = varint_put(start, template);
-	for (uint32_t i = 0; i < state->n_gaps; i++) {
+	for (uint32_t i = 0, n = state->n_gaps; i < n; i++) {
 		uint64_t value = (uint64_t)values[i];
 		if (state->kinds[i] == ARG_INT) {
 			value = zigzag((int64_t)(value - (uint64_t)last[i]));
 			last[i] = values[i];
+		} else if (places) {
+			uint32_t number = text_at(w->texts, (uint32_t)value)->number;
+			value = number != TEXT_NONE ? number : builder_arg_text_at(b, (uint32_t)value);
 		}
 		at = varint_put(at, value);
 	}
 	w->records.n += (size_t)(at - start);
 	return ++w->n_records;
+}
+
+uint32_t builder_args(builder *b, uint32_t template, const int64_t *values)
+{
+	return add_record(b, template, values, false);
+}
+
+uint32_t builder_args_at(builder *b, uint32_t template, const int64_t *values)
+{
+	return add_record(b, template, values, true);
 }
 
 void args_writer_done(args_writer *w)

@@ -39,6 +39,23 @@ void builder_slices(builder *b, uint32_t track, const builder_slice *slices, siz
 	note_order(t, to, n);
 }
 
+void builder_slice_add(builder *b, uint32_t track, builder_slice slice)
+{
+	size_t n;
+	build_track *tracks = builder_tracks(b, &n), *t = track < n ? &tracks[track] : NULL;
+
+	if (__builtin_expect(!t || t->feed || t->slices.capacity - t->slices.n < sizeof slice, 0)) {
+		builder_slices(b, track, &slice, 1);
+		return;
+	}
+	builder_slice *to = (builder_slice *)(t->slices.bytes + t->slices.n);
+	bound(&slice);
+	*to = slice;
+	if (t->slices.n && slice_before(to, to - 1))
+		t->unsorted = true;
+	t->slices.n += sizeof slice;
+}
+
 void builder_lane_slice(builder *b, uint32_t track, uint32_t depth, const builder_slice *slice)
 {
 	build_track *t = builder_track_at(b, track);

@@ -1,33 +1,32 @@
 /*
  * The table of flows: the points of each file by site, id and time. Tracks have bound their points to slices by then;
- * here those get their numbers.
+ * here those get their numbers. Each track's points are put in order, most often the order they have, then the tracks
+ * are merged: a heap says whose next point comes first.
  */
 #include "store/builder_state.h"
 #include "store/trace.h"
 
-enum { RELEASE_POINTS = 1 << 14 };
+/* A track's points that have not been put into the table yet. */
+typedef struct flow_run {
+	const flow_event *next;	  /* NULL: none is left */
+	const flow_event **order; /* of those that are not in order: where they are; else NULL */
+	size_t at, n;
+	build_track *track;
+	size_t released[2]; /* of flows, of binds */
+} flow_run;
 
-/* A point as it will be in the table. */
-typedef struct flow_point {
-	int64_t time_ns;
-	uint64_t id;
-	uint64_t slice;	 /* number + 1, 0: none */
-	int64_t from_ns; /* from the slice's start */
-	uint32_t track : 30, phase : 2;
-	uint32_t site, args;
-	uint32_t arrival;
-} flow_point;
-
-static inline bool point_before(const flow_point *a, const flow_point *b)
+static inline bool point_before(const flow_event *a, const flow_event *b)
 {
+	if (a->site != b->site)
+		return a->site < b->site;
 	if (a->id != b->id)
 		return a->id < b->id;
 	return a->time_ns < b->time_ns || (a->time_ns == b->time_ns && a->arrival < b->arrival);
 }
 
 #define SORT_NAME sort_points
-#define SORT_TYPE flow_point
-#define SORT_BEFORE(a, b) point_before(a, b)
+#define SORT_TYPE const flow_event *
+#define SORT_BEFORE(a, b) point_before(*(a), *(b))
 #include "store/sort_template.h"
 
 #define SORT_NAME sort_events
@@ -50,107 +49,118 @@ bool flows_prepare(build_track *t, int64_t shift_ns)
 	return sort_events(flows, n);
 }
 
-/* Where the points of each site begin, of those in the file, from [1] on. NULL when out of memory. */
-static size_t *flow_offsets(builder *b, uint32_t file)
-{
-	size_t n_tracks, n_sites = b->sites.n, *offsets = calloc(n_sites + 2, sizeof *offsets);
-	const build_track *tracks = builder_tracks(b, &n_tracks);
+/* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-	for (size_t t = 0; offsets && t < n_tracks; t++) {
-		const flow_event *flows = (const flow_event *)tracks[t].flows.bytes;
-		if (tracks[t].file != file)
-			continue;
-		for (size_t i = 0; i < tracks[t].flows.n / sizeof *flows; i++)
-			offsets[flows[i].site + 2]++;
+static const flow_event *events_of(const flow_run *run)
+{
+	return (const flow_event *)run->track->flows.bytes;
+}
+
+static bool begin_run(flow_run *run, build_track *t)
+{
+	size_t i = 1;
+
+	*run = (flow_run){ .track = t, .n = t->flows.n / sizeof(flow_event) };
+	const flow_event *events = run->next = events_of(run);
+	while (i < run->n && !point_before(&events[i], &events[i - 1]))
+		i++;
+	if (i == run->n)
+		return true;
+	run->order = malloc(run->n * sizeof(flow_event *));
+	for (i = 0; run->order && i < run->n; i++)
+		run->order[i] = &events[i];
+	if (!run->order || !sort_points(run->order, run->n))
+		return false;
+	run->next = run->order[0];
+	return true;
+}
+
+static inline void advance(flow_run *run)
+{
+	enum { RELEASE_POINTS = 1 << 14 };
+	size_t at = ++run->at;
+
+	run->next = at == run->n ? NULL : run->order ? run->order[at] : run->next + 1;
+	if (!run->order && at % RELEASE_POINTS == 0) {
+		bulk_release(&run->track->flows, &run->released[0], at * sizeof(flow_event));
+		bulk_release(&run->track->binds, &run->released[1], at * sizeof(flow_bind));
 	}
-	for (size_t i = 2; offsets && i < n_sites + 2; i++)
-		offsets[i] += offsets[i - 1];
-	return offsets;
 }
 
-static flow_point point_of(const build_track *t, const flow_event *f, const flow_bind *bind)
+static void end_run(flow_run *run)
 {
-	const build_lane *l = bind->place.lane == NO_LANE ? NULL : track_lane(t, bind->place.lane);
-
-	return (flow_point){
-		.time_ns = f->time_ns,
-		.id = f->id,
-		.slice = l ? l->first_slice + bind->place.row + 1 : 0,
-		.from_ns = bind->from_ns,
-		.track = t->number & 0x3fffffff,
-		.phase = f->phase & 3,
-		.site = f->site,
-		.args = f->args,
-		.arrival = f->arrival,
-	};
+	free(run->order);
+	bulk_done(&run->track->flows);
+	bulk_done(&run->track->binds);
 }
 
-/* All points of a file by site; offsets[site] becomes where the site's begin. */
-static flow_point *gather_flows(builder *b, uint32_t file, size_t *offsets, bulk *to)
-{
-	size_t n_tracks;
-	build_track *tracks = builder_tracks(b, &n_tracks);
-	flow_point *all = bulk_add(to, offsets[b->sites.n + 1] * sizeof *all);
-
-	for (size_t t = 0; all && t < n_tracks; t++) {
-		const flow_event *flows = (const flow_event *)tracks[t].flows.bytes;
-		const flow_bind *binds = (const flow_bind *)tracks[t].binds.bytes;
-		if (tracks[t].file != file)
-			continue;
-		size_t flows_released = 0, binds_released = 0;
-		for (size_t i = 0; i < tracks[t].flows.n / sizeof *flows; i++) {
-			all[offsets[flows[i].site + 1]++] = point_of(&tracks[t], &flows[i], &binds[i]);
-			if (i % RELEASE_POINTS == 0) {
-				bulk_release(&tracks[t].flows, &flows_released, i * sizeof *flows);
-				bulk_release(&tracks[t].binds, &binds_released, i * sizeof *binds);
-			}
-		}
-		bulk_done(&tracks[t].flows);
-		bulk_done(&tracks[t].binds);
-	}
-	return all;
-}
-
-static void put_flow(builder *b, build_table *t, const flow_point *f)
+static void put_flow(const builder *b, build_table *t, const flow_run *run)
 {
 	static const char phases[FLOW_PHASES] = {
 		[FLOW_START] = 's', [FLOW_STEP] = 't', [FLOW_NEXT] = 'f', [FLOW_ENCLOSING] = 'F'
 	};
-	int64_t row[COLUMNS_MAX] = { [FLOW_SLICE] = (int64_t)f->slice,
-				     [FLOW_TIME] = f->slice ? f->from_ns : f->time_ns - b->start_ns,
-				     [FLOW_TRACK] = f->track,
-				     [FLOW_SITE] = f->site,
-				     [FLOW_ID] = (int64_t)f->id,
-				     [FLOW_PHASE] = phases[f->phase],
-				     [FLOW_ARGS] = f->args };
+	const flow_event *f = run->next;
+	const flow_bind *bind = (const flow_bind *)run->track->binds.bytes + (f - events_of(run));
+	const build_lane *l = bind->place.lane == NO_LANE ? NULL : track_lane(run->track, bind->place.lane);
+	int64_t row[COLUMNS_MAX];
 
+	row[FLOW_SLICE] = l ? (int64_t)(l->first_slice + bind->place.row + 1) : 0;
+	row[FLOW_TIME] = l ? bind->from_ns : f->time_ns - b->start_ns;
+	row[FLOW_TRACK] = run->track->number;
+	row[FLOW_SITE] = f->site;
+	row[FLOW_ID] = (int64_t)f->id;
+	row[FLOW_PHASE] = phases[f->phase];
+	row[FLOW_ARGS] = f->args;
 	table_add(t, row);
 }
 
-static bool put_file_flows(builder *b, build_table *t, uint32_t file)
-{
-	size_t *offsets = flow_offsets(b, file);
-	bulk points = { 0 };
-	size_t released = 0;
+/* ---- A file ------------------------------------------------------------------------------------------------------ */
 
-	if (!offsets)
-		return false;
-	if (offsets[b->sites.n + 1] == 0) {
-		free(offsets);
-		return true;
+/* Moves the run at the place down to where it belongs; the one whose next point is first is at the top. */
+static void sift(flow_run **heap, size_t n, size_t place)
+{
+	flow_run *run = heap[place];
+
+	for (size_t child = 2 * place + 1; child < n; child = 2 * place + 1) {
+		child += child + 1 < n && point_before(heap[child + 1]->next, heap[child]->next);
+		if (!point_before(heap[child]->next, run->next))
+			break;
+		heap[place] = heap[child];
+		place = child;
 	}
-	flow_point *all = gather_flows(b, file, offsets, &points);
-	bool ok = all;
-	for (size_t site = 0; ok && site < b->sites.n; site++) {
-		flow_point *first = all + offsets[site];
-		size_t n = offsets[site + 1] - offsets[site];
-		ok = sort_points(first, n);
-		for (size_t i = 0; ok && i < n; i++)
-			put_flow(b, t, &first[i]);
-		bulk_release(&points, &released, offsets[site + 1] * sizeof *all);
+	heap[place] = run;
+}
+
+static void merge_runs(const builder *b, build_table *t, flow_run **heap, size_t n)
+{
+	for (size_t i = n / 2; i > 0; i--)
+		sift(heap, n, i - 1);
+	while (n) {
+		put_flow(b, t, heap[0]);
+		advance(heap[0]);
+		if (!heap[0]->next)
+			heap[0] = heap[--n];
+		if (n > 1)
+			sift(heap, n, 0);
 	}
-	free(offsets);
-	bulk_done(&points);
+}
+
+static bool put_file_flows(builder *b, build_table *t, uint32_t file, flow_run *runs, flow_run **heap)
+{
+	size_t n_tracks, n = 0;
+	build_track *tracks = builder_tracks(b, &n_tracks);
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < n_tracks; i++) {
+		if (tracks[i].file != file || !tracks[i].flows.n)
+			continue;
+		heap[n] = &runs[n];
+		ok = begin_run(&runs[n++], &tracks[i]);
+	}
+	if (ok)
+		merge_runs(b, t, heap, n);
+	for (size_t i = 0; i < n; i++)
+		end_run(&runs[i]);
 	return ok;
 }
 
@@ -160,11 +170,16 @@ bool flows_build(builder *b, build_table *t)
 	size_t n_tracks;
 	const build_track *tracks = builder_tracks(b, &n_tracks);
 	uint32_t n_files = 0;
-	bool ok = true;
 
+	if (!b->n_flows)
+		return true;
 	for (size_t i = 0; i < n_tracks; i++)
 		n_files = tracks[i].file >= n_files ? tracks[i].file + 1 : n_files;
-	for (uint32_t file = 0; ok && b->n_flows && file < n_files; file++)
-		ok = put_file_flows(b, t, file);
+	flow_run *runs = malloc(n_tracks * sizeof *runs), **heap = malloc(n_tracks * sizeof *heap);
+	bool ok = runs && heap;
+	for (uint32_t file = 0; ok && file < n_files; file++)
+		ok = put_file_flows(b, t, file, runs, heap);
+	free(runs);
+	free(heap);
 	return ok;
 }
