@@ -153,7 +153,7 @@ typedef struct chrome_event {
 typedef struct chrome_batch {
 	uint64_t offset;
 	VEC(chrome_event) events;
-	VEC(int64_t) values;
+	VEC(int64_t) values;	  /* numbers and text_refs */
 	chrome_problems problems; /* beside the events' own repairs */
 	uint64_t n_lost;	  /* events that are only in problems */
 	bool failed;		  /* out of memory */
@@ -282,7 +282,7 @@ void chrome_reader_done(chrome_reader *r);
 uint32_t reader_find(chrome_reader *r, dict *d, const uint8_t *text, size_t len, uint32_t key, bool *ret_new);
 uint32_t reader_string(chrome_reader *r, const uint8_t *text, size_t len);
 uint32_t reader_site(chrome_reader *r, const uint8_t *name, size_t len, uint32_t category, uint32_t *repairs);
-uint32_t reader_text(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *repairs);
+int64_t reader_text(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *repairs); /* a text_ref */
 /* What is wrong with a text that was found. */
 uint32_t reader_text_repairs(chrome_reader *r, uint32_t place);
 /* The same for one that dict_find just made: looks at what is wrong with it. */
@@ -293,9 +293,9 @@ bool chrome_is_int(const uint8_t *text, size_t len, int64_t *ret_value);
 /* A number where the text is one, also as 0x1f; else the text. */
 chrome_token reader_token(chrome_reader *r, const uint8_t *text, size_t len);
 /* The whole number that a text of the arguments is. False: it is none. */
-static inline bool reader_int(const chrome_reader *r, uint32_t text, int64_t *ret_value)
+static inline bool reader_int(const chrome_reader *r, int64_t text, int64_t *ret_value)
 {
-	const pool_text *t = text == TEXT_NONE ? NULL : text_at(r->texts, text);
+	const pool_text *t = r->failed ? NULL : text_at(r->texts, (uint32_t)text);
 
 	return t && chrome_is_int(t->text, t->len, ret_value);
 }

@@ -43,7 +43,7 @@ static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch
 	if ((e->flags & EVENT_HAS_CORRELATION) && e->id >= 0 && e->id < INT64_C(1) << 55)
 		slice.correlation = (uint64_t)(e->id + 1) & ((UINT64_C(1) << 56) - 1);
 	uint32_t track = apply_track(a, r, e->track);
-	builder_slice_add(a->b, track, slice);
+	builder_slice_add(a->b, track, &slice);
 	if ((class == CLASS_KERNEL || class == CLASS_COPY) && !t->device_known) {
 		int64_t device = apply_int_arg(r, b, e, "device", -1);
 		t->device_known = true;

@@ -147,15 +147,16 @@ uint32_t reader_text_repairs(chrome_reader *r, uint32_t place)
 	return note & ~(uint32_t)TEXT_SEEN;
 }
 
-uint32_t reader_text(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *repairs)
+int64_t reader_text(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *repairs)
 {
 	uint32_t place = text_pool_find(r->texts, json, len, text_hash_safe(json, len, r->texts->seed));
 
-	if (place == TEXT_NONE)
+	if (place == TEXT_NONE) {
 		r->failed = true;
-	else
-		*repairs |= reader_text_repairs(r, place);
-	return place;
+		return 0;
+	}
+	*repairs |= reader_text_repairs(r, place);
+	return (int64_t)text_ref_of(r->texts, place);
 }
 
 /* ---- Tracks ------------------------------------------------------------------------------------------------------ */

@@ -95,7 +95,7 @@ static int64_t convert(chrome_family *f, builder *b, chrome_reader *r, uint32_t 
 		f->template = CHROME_NONE;
 	}
 	if (text)
-		return builder_arg_text_at(b, (uint32_t)value);
+		return builder_arg_text_at(b, (text_ref)value);
 	int len = snprintf(digits, sizeof digits, "%" PRId64, value);
 	return builder_arg_text(b, digits, (size_t)len);
 }

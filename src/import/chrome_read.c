@@ -334,7 +334,7 @@ static void put_values(chrome_reader *r, chrome_batch *b, const chrome_parts *p,
 	}
 	if (layout->correlation >= 0) {
 		e->id = b->values.items[first + layout->order[layout->correlation]];
-		if (shape->kinds[layout->correlation] == ARG_INT || reader_int(r, (uint32_t)e->id, &e->id))
+		if (shape->kinds[layout->correlation] == ARG_INT || reader_int(r, e->id, &e->id))
 			e->flags |= EVENT_HAS_CORRELATION;
 	}
 }

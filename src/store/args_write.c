@@ -89,7 +89,7 @@ uint32_t builder_arg_text(builder *b, const char *json, size_t len)
 		builder_fail(b, SONDE_E_MEMORY, "out of memory");
 		return 0;
 	}
-	return builder_arg_text_at(b, place);
+	return builder_arg_text_at(b, text_ref_of(p, place));
 }
 
 text_pool *builder_texts(builder *b)
@@ -99,16 +99,27 @@ text_pool *builder_texts(builder *b)
 	return b->args.texts;
 }
 
-uint32_t builder_arg_text_at(builder *b, uint32_t place)
+/* Where the number of the text is kept; NULL when out of memory. */
+static uint32_t *number_of(args_writer *w, uint32_t id)
 {
-	pool_text *t = text_at(b->args.texts, place);
-	uint32_t *at = t->number == TEXT_NONE ? builder_or_fail(b, bulk_add(&b->args.text_order, sizeof *at)) : NULL;
+	size_t n = w->text_numbers.n / sizeof(uint32_t);
+	uint32_t *more = id < n ? NULL : bulk_add(&w->text_numbers, (id + UINT64_C(1) - n) * sizeof *more);
+
+	if (more)
+		memset(more, 0, (id + UINT64_C(1) - n) * sizeof *more);
+	return id < n || more ? (uint32_t *)w->text_numbers.bytes + id : NULL;
+}
+
+uint32_t builder_arg_text_at(builder *b, text_ref text)
+{
+	uint32_t *number = builder_or_fail(b, number_of(&b->args, (uint32_t)(text >> 32)));
+	uint32_t *at = number && !*number ? builder_or_fail(b, bulk_add(&b->args.text_order, sizeof *at)) : NULL;
 
 	if (at) {
-		*at = place;
-		t->number = (uint32_t)(at - (uint32_t *)b->args.text_order.bytes);
+		*at = (uint32_t)text;
+		*number = (uint32_t)(at - (uint32_t *)b->args.text_order.bytes) + 1;
 	}
-	return t->number == TEXT_NONE ? 0 : t->number;
+	return number && *number ? *number - 1 : 0;
 }
 
 /* Begins a block where one is due. */
@@ -129,6 +140,14 @@ static int64_t *last_values(args_writer *w, args_state *state)
 		memset(last, 0, state->n_gaps * sizeof *last);
 	state->block = block;
 	return last;
+}
+
+static inline uint32_t text_number(builder *b, text_ref text)
+{
+	const bulk *numbers = &b->args.text_numbers;
+	uint32_t number = text >> 32 < numbers->n / sizeof number ? ((const uint32_t *)numbers->bytes)[text >> 32] : 0;
+
+	return __builtin_expect(number != 0, 1) ? number - 1 : builder_arg_text_at(b, text);
 }
 
 static inline __attribute__((always_inline)) uint32_t add_record(builder *b, uint32_t template, const int64_t *values,
@@ -155,8 +174,7 @@ static inline __attribute__((always_inline)) uint32_t add_record(builder *b, uin
 			value = zigzag((int64_t)(value - (uint64_t)last[i]));
 			last[i] = values[i];
 		} else if (places) {
-			uint32_t number = text_at(w->texts, (uint32_t)value)->number;
-			value = number != TEXT_NONE ? number : builder_arg_text_at(b, (uint32_t)value);
+			value = text_number(b, value);
 		}
 		at = varint_put(at, value);
 	}
@@ -179,6 +197,7 @@ void args_writer_done(args_writer *w)
 	intern_done(&w->templates);
 	text_pool_free(w->texts);
 	bulk_done(&w->text_order);
+	bulk_done(&w->text_numbers);
 	VEC_DONE(&w->states);
 	bulk_done(&w->values);
 	bulk_done(&w->records);

@@ -75,7 +75,7 @@ typedef struct builder_slice {
 _Static_assert(sizeof(builder_slice) == 32, "memory per event");
 
 void builder_slices(builder *b, uint32_t track, const builder_slice *slices, size_t n);
-void builder_slice_add(builder *b, uint32_t track, builder_slice slice); /* one of them */
+void builder_slice_add(builder *b, uint32_t track, const builder_slice *slice); /* one of them */
 
 /* A slice of a track all of whose slices come this way, in the order of their ends; depth 0 is outermost. A slice's
    children, which have come before it, are those of depth + 1 since the slice before it at its own depth or above. */
@@ -109,10 +109,10 @@ uint32_t builder_template(builder *b, const args_template *t);
 uint32_t builder_arg_text(builder *b, const char *json, size_t len);
 /* For who has many: where it keeps them, NULL when out of memory, and the number of one that is there. */
 text_pool *builder_texts(builder *b); /* any thread may look up texts there */
-uint32_t builder_arg_text_at(builder *b, uint32_t place);
+uint32_t builder_arg_text_at(builder *b, text_ref text);
 /* Returns record + 1. values: int64 of an ARG_INT, number of an ARG_TEXT. */
 uint32_t builder_args(builder *b, uint32_t template, const int64_t *values);
-/* The same with places in builder_texts() instead of numbers. */
+/* The same with text_refs of builder_texts() instead of numbers. */
 uint32_t builder_args_at(builder *b, uint32_t template, const int64_t *values);
 
 /* ---- The rest ---------------------------------------------------------------------------------------------------- */

@@ -212,6 +212,7 @@ typedef struct args_writer {
 	intern_table templates;	       /* encoded */
 	text_pool *texts;	       /* NULL: none yet */
 	bulk text_order;	       /* uint32_t: places of texts by their number */
+	bulk text_numbers;	       /* uint32_t: number + 1 by their id; 0: none yet */
 	VEC(struct args_state) states; /* by template */
 	bulk values;		       /* int64_t: the last values of templates' gaps */
 	bulk records;

@@ -81,7 +81,7 @@ static uint32_t add(text_pool *p, const uint8_t *text, size_t len)
 {
 	size_t bytes = (offsetof(pool_text, text) + len + TEXT_SLACK + TEXT_UNIT - 1) & ~(size_t)(TEXT_UNIT - 1);
 
-	if (len > UINT32_MAX - TEXT_CHUNK)
+	if (len > UINT32_MAX - TEXT_CHUNK || p->n_texts >= TEXT_NONE)
 		return TEXT_NONE;
 	if ((!p->n_chunks || TEXT_CHUNK - p->n_used < bytes) && !add_chunks(p, bytes))
 		return TEXT_NONE;
@@ -90,11 +90,10 @@ static uint32_t add(text_pool *p, const uint8_t *text, size_t len)
 	uint32_t place = (uint32_t)((p->n_chunks - n) * TEXT_PLACES + p->n_used / TEXT_UNIT);
 	pool_text *t = text_at(p, place);
 	t->len = (uint32_t)len;
-	t->number = TEXT_NONE;
+	t->id = (uint32_t)p->n_texts++;
 	if (len)
 		memcpy(t->text, text, len);
 	p->n_used = n > 1 ? (size_t)TEXT_CHUNK : p->n_used + bytes - TEXT_SLACK;
-	p->n_texts++;
 	return place;
 }
 

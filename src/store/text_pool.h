@@ -29,8 +29,8 @@ enum {
 
 typedef struct pool_text {
 	uint32_t len;
-	uint32_t number; /* the user's, of one thread; TEXT_NONE at first */
-	uint8_t note;	 /* the user's; 0 at first */
+	uint32_t id;  /* 0, 1 ... as they came */
+	uint8_t note; /* the user's; 0 at first */
 	uint8_t text[];
 } pool_text;
 
@@ -42,6 +42,9 @@ typedef struct text_pool {
 	uint64_t seed;
 	pthread_mutex_t lock;
 } text_pool;
+
+/* A text by its id, in the high half, and its place: who keeps something for each id need not look at the text. */
+typedef uint64_t text_ref;
 
 text_pool *text_pool_new(void);	   /* NULL when out of memory */
 void text_pool_free(text_pool *p); /* accepts NULL */
@@ -76,6 +79,11 @@ static inline void text_pool_look_ahead(const text_pool *p, uint64_t hash)
 static inline pool_text *text_at(const text_pool *p, uint32_t place)
 {
 	return (pool_text *)(p->chunks[place / TEXT_PLACES] + (size_t)(place % TEXT_PLACES) * TEXT_UNIT);
+}
+
+static inline text_ref text_ref_of(const text_pool *p, uint32_t place)
+{
+	return (text_ref)text_at(p, place)->id << 32 | place;
 }
 
 #endif

@@ -38,7 +38,6 @@ static void equal_texts_have_one_place(void **state)
 		const pool_text *t = text_at(p, places[i]);
 		assert_int_equal(t->len, cases[i].len);
 		assert_memory_equal(t->text, cases[i].text, cases[i].len);
-		assert_int_equal(t->number, TEXT_NONE);
 		assert_int_equal(t->note, 0);
 	}
 	text_pool_free(p);
@@ -57,14 +56,13 @@ static void many_texts_stay_what_they_are(void **state)
 	for (unsigned i = 0; i < N; i++) {
 		int len = snprintf(text, sizeof text, "[%u, %0*u]", i, (int)(i % 50 + 1), i / 3);
 		places[i] = find(p, text, (size_t)len);
-		text_at(p, places[i])->number = i;
 		text_at(p, places[i])->note = (uint8_t)i;
 	}
 	assert_int_equal(p->n_texts, N);
 	for (unsigned i = 0; i < N; i++) {
 		int len = snprintf(text, sizeof text, "[%u, %0*u]", i, (int)(i % 50 + 1), i / 3);
 		assert_int_equal(find(p, text, (size_t)len), places[i]);
-		assert_int_equal(text_at(p, places[i])->number, i);
+		assert_int_equal(text_ref_of(p, places[i]), (text_ref)i << 32 | places[i]);
 		assert_int_equal(text_at(p, places[i])->note, (uint8_t)i);
 	}
 	text_pool_free(p);
