@@ -23,7 +23,7 @@ enum {
 	TEXT_UNIT = 8,		/* a place counts these */
 	TEXT_CHUNK = 2 << 20,	/* bytes of texts in one piece of memory */
 	TEXT_CHUNKS = 16 << 10, /* at most */
-	TEXT_SLACK = 32,	/* more bytes may be read behind a text */
+	TEXT_SLACK = 32,	/* more bytes may be read behind a text, of a neighbour that may be changing */
 	TEXT_PLACES = TEXT_CHUNK / TEXT_UNIT,
 };
 
