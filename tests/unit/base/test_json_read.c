@@ -180,12 +180,39 @@ static void nesting_is_bounded(void **state)
 	free(text);
 }
 
+/* Lists are decided about in a way of their own, not so inside an object. */
+static void a_text_is_as_valid_by_itself_as_in_an_object(void **state)
+{
+	static const char bytes[] = "[[[]]],,,  00123.\"\"a-e\\{:";
+	uint64_t random = 1;
+	unsigned n_valid = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 2000000; i++) {
+		char text[32] = "{\"k\":";
+		size_t len = 5, n = 1 + i % 12;
+		for (size_t k = 0; k < n; k++) {
+			random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+			text[len++] = bytes[(random >> 33) % (sizeof bytes - 1)];
+		}
+		text[len] = '}';
+		bool valid = json_is_valid(text, len + 1);
+		if (json_is_valid(text + 5, n) != valid)
+			fail_msg("%.*s", (int)n, text + 5);
+		n_valid += valid;
+	}
+	assert_true(n_valid > 10000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(strings_become_utf8),	       cmocka_unit_test(the_escape_of_zero_is_a_byte),
-		cmocka_unit_test(any_bytes_become_valid_utf8), cmocka_unit_test(texts_are_json_or_not),
+		cmocka_unit_test(strings_become_utf8),
+		cmocka_unit_test(the_escape_of_zero_is_a_byte),
+		cmocka_unit_test(any_bytes_become_valid_utf8),
+		cmocka_unit_test(texts_are_json_or_not),
 		cmocka_unit_test(nesting_is_bounded),
+		cmocka_unit_test(a_text_is_as_valid_by_itself_as_in_an_object),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
