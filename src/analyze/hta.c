@@ -1,19 +1,39 @@
 /* The set of analyses that answers what Holistic Trace Analysis does, over one reading of the trace. */
 #include "analyze/work.h"
 
+#include <string.h>
+#include "analyze/calls.h"
 #include "base/format_number.h"
 #include "store/threads.h"
 
+static const setting_def more_setting = { "hta.more", SETTING_BOOL, "yes",
+					  "the critical path, operators' delays and sequences as well" };
+
 static const analysis *const parts[] = {
-	&temporal_analysis, &idle_analysis,	&kernels_analysis,     &overlap_analysis, &bandwidth_analysis,
-	&queue_analysis,    &launches_analysis, &annotations_analysis, &steps_analysis,	  &stragglers_analysis,
+	&temporal_analysis,  &idle_analysis,	  &kernels_analysis,	   &overlap_analysis, &bandwidth_analysis,
+	&queue_analysis,     &launches_analysis,  &annotations_analysis,   &steps_analysis,   &stragglers_analysis,
+	&op_delays_analysis, &sequences_analysis, &critical_path_analysis,
 };
 static const work_analysis *const work_parts[] = {
-	&temporal_work, &idle_work,	&kernels_work,	   &overlap_work, &bandwidth_work,
-	&queue_work,	&launches_work, &annotations_work, &steps_work,	  &stragglers_work,
+	&temporal_work,	 &idle_work,	  &kernels_work,       &overlap_work, &bandwidth_work,
+	&queue_work,	 &launches_work,  &annotations_work,   &steps_work,   &stragglers_work,
+	&op_delays_work, &sequences_work, &critical_path_work,
 };
-enum { N_PARTS = sizeof parts / sizeof parts[0] };
+enum { N_PARTS = sizeof parts / sizeof parts[0], N_BASIC = 10 };
 _Static_assert(N_PARTS == sizeof work_parts / sizeof work_parts[0], "each part has both");
+
+/* Long tables are for those who ask for them by the name of their analysis. */
+static void hide_long(sonde_result *r, const sonde_analyze_options *options)
+{
+	static const char *const keys[] = { "op_delays", "sequences", "critical_path_names" };
+
+	for (table *t = r->tables; t && !options->top; t = t->next)
+		for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+			if (strcmp(t->key, keys[i]) == 0)
+				t->n_shown = 0;
+	if (!options->top)
+		result_note_add(r, "more", "sonde analyze critical_path, op_delays, sequences, call_tree, counters");
+}
 
 static void add_headline(const work *w, const sonde_trace *trace, sonde_result *r)
 {
@@ -55,10 +75,13 @@ static void run_part(void *context, size_t part)
 static sonde_status run_parts(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
 	part_run run = { .w = w, .options = options };
+	size_t n_parts = setting(options, &more_setting) ? N_PARTS : N_BASIC;
 	sonde_status status = SONDE_OK;
 
-	threads_run(w->is_hta ? 1 : threads_available(), N_PARTS, run_part, &run);
-	for (size_t i = 0; i < N_PARTS; i++) {
+	if (n_parts == N_PARTS && !calls_of(w, options)) /* now, and not by several parts at once */
+		return out_of_memory(err);
+	threads_run(w->is_hta ? 1 : threads_available(), n_parts, run_part, &run);
+	for (size_t i = 0; i < n_parts; i++) {
 		if (run.statuses[i] && !status) {
 			status = run.statuses[i];
 			if (err)
@@ -66,6 +89,8 @@ static sonde_status run_parts(const work *w, const sonde_analyze_options *option
 		}
 		result_take(r, run.results[i]);
 	}
+	if (!status && !w->is_empty && n_parts == N_PARTS)
+		hide_long(r, options);
 	return status;
 }
 
@@ -86,9 +111,11 @@ static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *o
 	return status;
 }
 
-/* Those of its parts, one after the other. */
+/* Its own, and those of its parts, one after the other. */
 static const setting_def *settings(size_t index)
 {
+	if (index-- == 0)
+		return &more_setting;
 	for (size_t i = 0; i < N_PARTS; i++) {
 		const setting_def *def = NULL;
 		for (size_t k = 0; parts[i]->setting && (def = parts[i]->setting(k)); k++)

@@ -327,6 +327,15 @@ bool hta_load(hta *h)
 	return ok;
 }
 
+bool hta_load_again(hta *h, const work *w, work *scratch, const sonde_analyze_options *options)
+{
+	*scratch = *w;
+	*h = (hta){ .w = scratch, .rounds = hta_rounds(options) };
+	scratch->n_ranks = 0;
+	scratch->ranks = calloc(w->rows.n_ranks + 1, sizeof *scratch->ranks);
+	return scratch->ranks && hta_load(h);
+}
+
 void hta_done(hta *h)
 {
 	for (size_t i = 0; h->ranks && i < h->w->rows.n_ranks; i++)

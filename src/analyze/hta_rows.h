@@ -56,6 +56,9 @@ typedef struct hta {
 } hta;
 
 bool hta_load(hta *h); /* rows of all ranks; false when out of memory */
+/* The same again, for analyses that need more than work has: into scratch, whose ranks are to be freed after
+   hta_done(), also on failure. */
+bool hta_load_again(hta *h, const work *w, work *scratch, const sonde_analyze_options *options);
 void hta_done(hta *h);
 bool hta_has_two_steps(const hta *h);
 bool hta_find_partners(hta_rank *rank);

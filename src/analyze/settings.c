@@ -33,18 +33,29 @@ bool setting_parse(const setting_def *def, const char *text, double *ret_value, 
 		is_good = parse_truth(text, &truth);
 		*ret_value = truth;
 		break;
+	case SETTING_TEXT:
+		*ret_needs = "a text";
+		*ret_value = 0;
+		return true;
 	}
 	return is_good;
 }
 
-double setting(const sonde_analyze_options *options, const setting_def *def)
+const char *setting_text(const sonde_analyze_options *options, const setting_def *def)
 {
-	const char *needs, *text = def->standard;
-	double value = 0;
+	const char *text = def->standard;
 
 	for (size_t i = 0; i < options->n_settings; i++)
 		if (strcmp(options->settings[i].key, def->key) == 0)
 			text = options->settings[i].value;
-	setting_parse(def, text, &value, &needs);
+	return text;
+}
+
+double setting(const sonde_analyze_options *options, const setting_def *def)
+{
+	const char *needs;
+	double value = 0;
+
+	setting_parse(def, setting_text(options, def), &value, &needs);
 	return value;
 }

@@ -19,6 +19,7 @@ typedef enum setting_kind {
 	SETTING_NS,    /* "20ms" */
 	SETTING_BYTES, /* "64MiB" */
 	SETTING_BOOL,  /* "yes": 1 */
+	SETTING_TEXT,  /* anything; setting_text() */
 } setting_kind;
 
 typedef struct setting_def {
@@ -30,6 +31,7 @@ typedef struct setting_def {
 
 /* What the user set, the last of several, or the default. */
 double setting(const sonde_analyze_options *options, const setting_def *def);
+const char *setting_text(const sonde_analyze_options *options, const setting_def *def);
 
 /* False: the text is not what the setting needs; *ret_needs says what is. */
 bool setting_parse(const setting_def *def, const char *text, double *ret_value, const char **ret_needs);

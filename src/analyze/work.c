@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/calls.h"
 #include "base/big.h"
 #include "base/error.h"
 #include "base/format_number.h"
@@ -198,6 +199,11 @@ bool is_hta_compat(const sonde_analyze_options *options)
 	return options->compat && strncmp(options->compat, "hta", 3) == 0;
 }
 
+bool hta_rounds(const sonde_analyze_options *options)
+{
+	return strcmp(options->compat, "hta-noround") != 0;
+}
+
 static bool is_tracelens_compat(const sonde_analyze_options *options)
 {
 	return options->compat && strcmp(options->compat, "tracelens") == 0;
@@ -228,13 +234,14 @@ static void read_part(void *context, size_t part)
 
 static bool fill(work *w, const sonde_analyze_options *options, const reading *from)
 {
-	bool ok = from->has_args == from->reads_args && (w->kinds = malloc(w->rows.n_sites + 1));
+	bool ok = from->has_args == from->reads_args && (w->kinds = malloc(w->rows.n_sites + 1)) &&
+		  (w->calls = calloc(1, sizeof *w->calls));
 
 	if (!ok)
 		return false;
 	memset(w->kinds, KERNEL_KINDS, w->rows.n_sites + 1);
 	if (w->is_hta)
-		ok = work_load_hta(w, strcmp(options->compat, "hta-noround") != 0);
+		ok = work_load_hta(w, hta_rounds(options));
 	else if (w->is_tracelens)
 		ok = work_load_tracelens(w);
 	else
@@ -283,6 +290,9 @@ void work_done(work *w)
 		for (size_t k = 0; k <= KERNEL_KINDS; k++)
 			spans_done(&rank->spans[k]);
 	}
+	if (w->calls)
+		calls_done(w->calls);
+	free(w->calls);
 	free(w->ranks);
 	free(w->kinds);
 	free(w->parents);

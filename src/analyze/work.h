@@ -98,9 +98,10 @@ typedef struct work {
 	int64_t ticks_per_us;
 	bool is_hta;
 	bool is_tracelens;
-	bool is_empty;	   /* nothing on a device */
-	uint32_t *parents; /* by row, by TraceLens's rules; NULL: row.parent */
-	uint8_t *kinds;	   /* kernel_kind of sites, by our rules; KERNEL_KINDS: not looked at yet */
+	bool is_empty;	     /* nothing on a device */
+	uint32_t *parents;   /* by row, by TraceLens's rules; NULL: row.parent */
+	uint8_t *kinds;	     /* kernel_kind of sites, by our rules; KERNEL_KINDS: not looked at yet */
+	struct calls *calls; /* calls.h: calls_of() */
 } work;
 
 typedef struct work_options {
@@ -114,6 +115,7 @@ void work_done(work *w);
 bool work_load_hta(work *w, bool rounds); /* for work_load(); w->rows are there. False when out of memory */
 bool work_load_tracelens(work *w);	  /* the same */
 bool is_hta_compat(const sonde_analyze_options *options);
+bool hta_rounds(const sonde_analyze_options *options); /* with HTA's rules: times to microseconds */
 
 static inline double work_ns(const work *w, double ticks)
 {
@@ -146,7 +148,8 @@ typedef struct work_analysis {
 sonde_status work_run(const work_analysis *a, const sonde_trace *trace, const sonde_analyze_options *options,
 		      sonde_result *r, sonde_error *err);
 extern const work_analysis temporal_work, idle_work, kernels_work, overlap_work, bandwidth_work, queue_work,
-	launches_work, annotations_work, steps_work, stragglers_work;
+	launches_work, annotations_work, steps_work, stragglers_work, op_delays_work, sequences_work, call_tree_work,
+	counters_work, critical_path_work;
 
 /* Says why there is nothing to analyse, when no device row is there. */
 void work_hide_empty(const work *w, sonde_result *r); /* tables without rows, for people */

@@ -33,4 +33,15 @@ static inline const char *intern_text(const intern_table *t, uint32_t number)
 }
 void intern_done(intern_table *t);
 
+/* Sequences of numbers, in a table of their own. */
+static inline uint32_t intern_words(intern_table *t, const uint32_t *words, size_t n)
+{
+	return intern(t, (const char *)words, n * sizeof *words);
+}
+static inline const uint32_t *intern_words_at(const intern_table *t, uint32_t number, size_t *ret_n)
+{
+	*ret_n = t->entries[number].len / sizeof(uint32_t);
+	return (const uint32_t *)(const void *)t->entries[number].text;
+}
+
 #endif

@@ -93,8 +93,9 @@ static void steps_and_ranks_are_left_out(void **state)
 
 static void nothing_on_a_device_is_one_sentence(void **state)
 {
-	static const char *const names[] = { "temporal", "idle",  "kernels",  "overlap",     "bandwidth",
-					     "queue",	 "steps", "launches", "annotations", "hta" };
+	static const char *const names[] = { "temporal",  "idle",      "kernels",   "overlap",	    "bandwidth",
+					     "queue",	  "steps",     "launches",  "annotations",  "hta",
+					     "op_delays", "sequences", "call_tree", "critical_path" };
 	static const char *const compats[] = { NULL, "hta", "hta-noround" };
 	builder *b = builder_with_threads(1);
 
