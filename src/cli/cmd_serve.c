@@ -43,7 +43,7 @@ static const option_def serve_options[] = {
 	  .argument = "SIZE",
 	  .help = "of a trace that the page sends (4G)",
 	  .group = "Limits" },
-	{ .name = "query-timeout", .id = QUERY_TIMEOUT, .argument = "SECONDS", .help = "of a statement of SQL (10)" },
+	{ .name = "query-timeout", .id = QUERY_TIMEOUT, .argument = "S", .help = "seconds of a statement of SQL (10)" },
 	{ .name = NULL },
 };
 

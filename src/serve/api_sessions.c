@@ -21,10 +21,7 @@ static const char *state_name(const session *s)
 void put_session(json_writer *w, const session *s)
 {
 	const opened *o = s->opened;
-	sonde_trace_facts facts = { .struct_size = sizeof facts };
 
-	if (o)
-		sonde_trace_get_facts(o->trace, &facts);
 	json_begin_object(w);
 	put_u64(w, "id", s->id);
 	put_text(w, "name", s->name);
@@ -33,7 +30,7 @@ void put_session(json_writer *w, const session *s)
 	put_text(w, "message", *s->message ? s->message : NULL);
 	put_u64(w, "generation", s->generation);
 	put_known(w, "size_bytes", s->file.size_bytes, (int64_t)s->file.size_bytes);
-	put_known(w, "n_events", o, (int64_t)facts.n_events);
+	put_known(w, "n_events", o, o ? (int64_t)o->n_events : 0);
 	put_known(w, "duration_ns", o, o ? index_end_ns(o->ix) - index_start_ns(o->ix) : 0);
 	put_bool(w, "was_live", s->was_live);
 	put_bool(w, "is_upload", s->is_upload);

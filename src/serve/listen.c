@@ -53,8 +53,8 @@ sonde_status listen_on(sonde_server *s, const char *address, int *ret_fd, sonde_
 		status = error_set(err, SONDE_E_USAGE, -1, "other machines reach %s; --allow-remote permits that",
 				   address);
 	else if ((*ret_fd = listen_at(at, &s->port)) < 0)
-		status = error_set(err, SONDE_E_UNSUPPORTED, -1, "cannot listen on %s port %s: %s", address, port,
-				   strerror(errno));
+		status = error_set(err, SONDE_E_UNSUPPORTED, -1, "cannot listen on %s port %s: %s%s", address, port,
+				   strerror(errno), errno == EADDRINUSE ? "; --port 0 picks a free one" : "");
 	freeaddrinfo(at);
 	return status;
 }

@@ -61,6 +61,9 @@ static opened *open_trace(opening *how, sonde_error *err)
 		free(o);
 		return NULL;
 	}
+	sonde_trace_facts facts = { .struct_size = sizeof facts };
+	sonde_trace_get_facts(o->trace, &facts);
+	o->n_events = facts.n_events;
 	o->ix = o->trace->index;
 	o->is_live = is_live(o->trace);
 	o->n_users = 1;

@@ -39,6 +39,7 @@ typedef enum session_state {
 typedef struct opened {
 	sonde_trace *trace;
 	const sonde_index *ix;
+	uint64_t n_events;
 	uint64_t generation; /* of its session when it was opened */
 	bool is_live;	     /* its program still runs */
 	unsigned n_users;    /* under the server's lock */
