@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 #include "base/intern.h"
 
 static const setting_def share_setting = { "call_tree.share", SETTING_SHARE, "1%",
@@ -68,14 +69,14 @@ static launched *sum_up(const calls_rank *k)
 			int64_t start = own.items[j].start, end = start + own.items[j].dur;
 			s->first = start < s->first ? start : s->first;
 			s->last = end > s->last ? end : s->last;
-			s->device += own.items[j].dur;
+			s->device = add_bounded(s->device, own.items[j].dur);
 		}
 		launched *up = k->items[i].parent == CALL_NONE ? NULL : &sums[k->items[i].parent];
 		if (!up)
 			continue;
 		up->first = s->first < up->first ? s->first : up->first;
 		up->last = s->last > up->last ? s->last : up->last;
-		up->device += s->device;
+		up->device = add_bounded(up->device, s->device);
 		up->height = s->height < UINT16_MAX && s->height >= up->height ? (uint16_t)(s->height + 1) : up->height;
 	}
 	return sums;
@@ -85,13 +86,13 @@ static void add_call(group *g, const calls_rank *k, const launched *sums, uint32
 {
 	call_span all = call_subtree(k, at), own = call_direct(k, at);
 
-	g->host += k->items[at].dur;
+	g->host = add_bounded(g->host, k->items[at].dur);
 	g->n_launching += all.n != 0;
 	g->n_kernels += all.n;
-	g->device += sums[at].device;
-	g->span += all.n ? sums[at].last - sums[at].first : 0;
+	g->device = add_bounded(g->device, sums[at].device);
+	g->span = add_bounded(g->span, all.n ? sums[at].last - sums[at].first : 0);
 	for (size_t i = 0; i < own.n; i++)
-		g->direct += own.items[i].dur;
+		g->direct = add_bounded(g->direct, own.items[i].dur);
 }
 
 /* ---- By path ------------------------------------------------------------------------------------------------------
@@ -197,7 +198,7 @@ static size_t put_paths(builder *b)
 	size_t n_left_out = 0;
 
 	for (size_t i = 0; i < b->k->n_kernels; i++)
-		device += b->k->kernels[i].dur;
+		device = add_bounded(device, b->k->kernels[i].dur);
 	uint32_t at = b->found.items[0].first_child;
 	while (at) {
 		const group *g = &b->found.items[at];
@@ -273,7 +274,7 @@ static bool group_names(builder *b)
 		group *g = name_group(b, names, n_names, b->k->others[i].site, &state);
 		ok = g != NULL;
 		if (ok)
-			g->host += b->k->others[i].dur;
+			g->host = add_bounded(g->host, b->k->others[i].dur);
 	}
 	if (ok && b->found.n)
 		qsort(b->found.items, b->found.n, sizeof *b->found.items, by_device_and_host);
@@ -319,7 +320,7 @@ static bool put_depths(builder *b, table *t)
 		s->n++;
 		s->n_kernels += own.n;
 		for (size_t j = 0; j < own.n; j++)
-			s->direct += own.items[j].dur;
+			s->direct = add_bounded(s->direct, own.items[j].dur);
 		s->height = b->sums[i].height > s->height ? b->sums[i].height : s->height;
 	}
 	for (size_t i = 0; i < b->k->n + 1; i++) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 #include "analyze/op_tree.h"
 #include "base/format_number.h"
 
@@ -199,7 +200,7 @@ void calls_say_coverage(const calls *c, sonde_result *r, const char *label)
 		n += k->n_others;
 		n_linked += k->n_kernels;
 		for (size_t j = 0; j < k->n_others; j++)
-			ticks += k->others[j].dur;
+			ticks = add_bounded(ticks, k->others[j].dur);
 	}
 	if (n && c->w && !c->w->is_hta)
 		result_note_add(r, label, "%s of %s kernels and copies (%s) are left out: nobody known launched them",

@@ -16,6 +16,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 
 enum {
 	CLEARLY_NS = 5000, /* more than a device needs between two rows */
@@ -84,7 +85,7 @@ static bool measure_launches(critical_build *b)
 			delays[n++] = (double)(at->start_ns - launched);
 	}
 	bool ok = delays && describe(delays, n, &d);
-	b->launch_ns = ok && n ? (int64_t)d.q50 : 0;
+	b->launch_ns = !ok || !n ? 0 : d.q50 < 0x1p62 ? (int64_t)d.q50 : INT64_MAX;
 	free(delays);
 	return ok;
 }
@@ -198,7 +199,7 @@ static void add_launch(critical_build *b, uint32_t i, bool binds)
 {
 	uint32_t call = build_row(b, i)->launch;
 	int64_t since = build_row(b, i)->start_ns - build_row(b, call)->start_ns;
-	bool is_long = binds && since > b->launch_ns + LONG_NS;
+	bool is_long = binds && since > add_bounded(b->launch_ns, LONG_NS);
 
 	if (!binds && since > b->launch_ns)
 		since = b->launch_ns;
@@ -211,7 +212,7 @@ static void add_row(critical_build *b, uint32_t i)
 {
 	const row *at = build_row(b, i), *call = at->launch == ROW_NONE ? NULL : build_row(b, at->launch);
 	uint32_t before = b->before[i], other = NODE_NONE;
-	int64_t launched = call ? call->start_ns + b->launch_ns : INT64_MIN;
+	int64_t launched = call ? add_bounded(call->start_ns, b->launch_ns) : INT64_MIN;
 	int64_t free_at = before == NODE_NONE ? INT64_MIN : row_end_ns(build_row(b, before));
 	int64_t ready = launched > free_at ? launched : free_at;
 
@@ -221,7 +222,7 @@ static void add_row(critical_build *b, uint32_t i)
 	if (other != NODE_NONE)
 		wait_for(b, other, i, EDGE_SYNC, true);
 	/* Where nobody knows the launch a long gap says nothing about the row before. */
-	bool is_known = call || at->start_ns - free_at <= LONG_NS;
+	bool is_known = call || before == NODE_NONE || at->start_ns - free_at <= LONG_NS;
 	if (before != NODE_NONE)
 		wait_for(b, before, i, EDGE_KERNEL_KERNEL, other == NODE_NONE && free_at > launched && is_known);
 	if (call)

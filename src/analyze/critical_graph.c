@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "analyze/stats.h"
 
 void graph_edge(critical_graph *g, edge e)
 {
@@ -121,7 +122,8 @@ static int64_t weight_of(const edge *e, uint32_t name, double times_faster)
 		return 0;
 	if (name == NODE_NONE || e->name != name || e->kind >= EDGE_KERNEL_KERNEL)
 		return e->weight;
-	return llrint((double)e->weight / times_faster);
+	double weight = (double)e->weight / times_faster;
+	return weight < 0x1p62 ? llrint(weight) : INT64_MAX; /* a number below 1 makes it slower */
 }
 
 int64_t graph_longest(critical_graph *g, uint32_t name, double times_faster, uint32_t *ret_end)
@@ -135,7 +137,7 @@ int64_t graph_longest(critical_graph *g, uint32_t name, double times_faster, uin
 		g->best[node] = NODE_NONE;
 		for (uint32_t k = g->first_in[node]; k < g->first_in[node + 1]; k++) {
 			const edge *e = &g->edges.items[g->in[k]];
-			int64_t length = g->distance[e->from] + weight_of(e, name, times_faster);
+			int64_t length = add_bounded(g->distance[e->from], weight_of(e, name, times_faster));
 			if (length > most) {
 				most = length;
 				g->best[node] = g->in[k];

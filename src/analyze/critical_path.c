@@ -15,6 +15,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 #include "analyze/name_sums.h"
 
 static const setting_def faster_setting = { "critical_path.faster", SETTING_TEXT, "",
@@ -117,9 +118,9 @@ static bool sum_up(finder *f, path *p)
 	bool ok = true;
 
 	for (const edge *e = graph_before(p->g, p->end); ok && e; e = graph_before(p->g, e->from)) {
-		p->ticks += e->weight;
+		p->ticks = add_bounded(p->ticks, e->weight);
 		p->n_edges++;
-		p->kinds[e->kind].ticks += e->weight;
+		p->kinds[e->kind].ticks = add_bounded(p->kinds[e->kind].ticks, e->weight);
 		p->kinds[e->kind].n++;
 		if (e->kind == EDGE_ORDER && !f->w->is_hta)
 			continue;

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 #include "base/intern.h"
 
 static const setting_def operator_setting = { "sequences.operator", SETTING_TEXT, "",
@@ -96,7 +97,7 @@ static bool add_call(finder *f, const calls_rank *k, uint32_t at)
 	bool ok = in_order(f, &span) && add_word(f, k->items[at].site);
 	for (size_t i = 0; ok && i < span.n; i++) {
 		ok = add_word(f, span.items[i].site);
-		ticks += span.items[i].dur;
+		ticks = add_bounded(ticks, span.items[i].dur);
 	}
 	uint32_t number = ok ? intern_words(&f->found, f->words.items, f->words.n) : INTERN_NONE;
 	if (number == INTERN_NONE)
@@ -106,8 +107,8 @@ static bool add_call(finder *f, const calls_rank *k, uint32_t at)
 		return false;
 	sum->number = number;
 	sum->count++;
-	sum->kernels += ticks;
-	sum->host += k->items[at].dur;
+	sum->kernels = add_bounded(sum->kernels, ticks);
+	sum->host = add_bounded(sum->host, k->items[at].dur);
 	return true;
 }
 
