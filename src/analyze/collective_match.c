@@ -236,6 +236,14 @@ static int64_t densest(const int64_t *sorted, size_t n)
 	return n ? sorted[best] : 0;
 }
 
+/* Clocks are not 18 years apart; and what is set by them stays far from overflow. */
+static int64_t believable(int64_t offset)
+{
+	const int64_t most = INT64_C(1) << 59;
+
+	return offset > most ? most : offset < -most ? -most : offset;
+}
+
 /* Differences of ends: of those in order where there are as many, else of each with its neighbours' too, one of which
    is the right one: only the right differences are alike. */
 static bool find_offset(const collective_rank *reference, collective_rank *rank)
@@ -262,8 +270,9 @@ static bool find_offset(const collective_rank *reference, collective_rank *rank)
 	}
 	if (ok && differences.n) {
 		qsort(differences.items, differences.n, sizeof *differences.items, compare_ns);
-		rank->offset = reference->offset + (has_equal ? differences.items[differences.n / 2]
-							      : densest(differences.items, differences.n));
+		int64_t offset =
+			has_equal ? differences.items[differences.n / 2] : densest(differences.items, differences.n);
+		rank->offset = believable(reference->offset + believable(offset));
 		rank->is_aligned = true;
 	}
 	VEC_DONE(&differences);

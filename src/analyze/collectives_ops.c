@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "analyze/stats.h"
 
 static const column op_columns[] = {
 	{ "name", "collective", CELL_STRING, 0, false },
@@ -63,7 +64,7 @@ static bool add(const collectives *c, uint32_t rank, const collective *one, inte
 	double away = (double)at->dur_ns - s->mean;
 	s->mean += away / (double)s->n;
 	s->squares += away * ((double)at->dur_ns - s->mean);
-	s->sum_ns += at->dur_ns;
+	s->sum_ns = add_bounded(s->sum_ns, at->dur_ns);
 	s->min_ns = at->dur_ns < s->min_ns ? at->dur_ns : s->min_ns;
 	s->max_ns = at->dur_ns > s->max_ns ? at->dur_ns : s->max_ns;
 	return true;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include "analyze/comparison.h"
 #include "analyze/op_tree.h"
+#include "analyze/stats.h"
 #include "base/error.h"
 #include "base/format_number.h"
 #include "base/intern.h"
@@ -87,6 +88,11 @@ static uint32_t child_of(tree_diff *d, uint32_t parent, const char *name, bool i
 	return number;
 }
 
+static void add_ns(node *to, int side, int64_t ns)
+{
+	to->ns[side] = add_bounded(to->ns[side], ns);
+}
+
 static bool add_kernel(tree_diff *d, int side, const rows *r, uint32_t device_row, uint32_t parent)
 {
 	const row *at = &r->items[device_row];
@@ -95,7 +101,7 @@ static bool add_kernel(tree_diff *d, int side, const rows *r, uint32_t device_ro
 	if (leaf == INTERN_NONE)
 		return false;
 	d->nodes.items[leaf].n[side]++;
-	d->nodes.items[leaf].ns[side] += at->dur_ns;
+	add_ns(&d->nodes.items[leaf], side, at->dur_ns);
 	return true;
 }
 
@@ -139,7 +145,7 @@ static bool add_host_rows(tree_diff *d, int side, const rows *r, const op_tree *
 			open[depth++].node = top;
 			d->nodes.items[top].n[side]++;
 			/* The host's time of a node has that of what is inside it. */
-			d->nodes.items[top].ns[side] += d->on_host ? at->dur_ns : 0;
+			add_ns(&d->nodes.items[top], side, d->on_host ? at->dur_ns : 0);
 		}
 		for (size_t k = 0; ok && !d->on_host && k < n; k++)
 			ok = add_kernel(d, side, r, launched[k], top);
@@ -179,7 +185,7 @@ static void sum_up(tree_diff *d)
 		const node *n = &d->nodes.items[i];
 		node *parent = &d->nodes.items[n->parent];
 		for (int side = 0; side < SIDES && (!d->on_host || n->parent == NODE_ROOT); side++)
-			parent->ns[side] += n->ns[side];
+			add_ns(parent, side, n->ns[side]);
 	}
 }
 
@@ -431,7 +437,9 @@ static void note_coverage(const tree_diff *d, sonde_result *r)
 			const node *leaf = &d->nodes.items[i];
 			n += leaf->is_kernel ? leaf->n[side] : 0;
 			n_common += leaf->is_kernel && common_of(d, leaf->parent) != NODE_ROOT ? leaf->n[side] : 0;
-			common += leaf->is_kernel && common_of(d, leaf->parent) != NODE_ROOT ? leaf->ns[side] : 0;
+			common = add_bounded(common, leaf->is_kernel && common_of(d, leaf->parent) != NODE_ROOT
+							     ? leaf->ns[side]
+							     : 0);
 		}
 		int64_t whole = d->nodes.items[NODE_ROOT].ns[side];
 		result_note_add(r, "covers",

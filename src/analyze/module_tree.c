@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/intervals.h"
+#include "analyze/stats.h"
 #include "analyze/work.h"
 #include "base/intern.h"
 #include "base/vec.h"
@@ -136,7 +137,8 @@ static void leave(module_tree *m)
 	if (!m->depth)
 		return;
 	m->open.items[m->depth - 1].own_from = m->tree->first[at->end];
-	m->nodes.items[m->open.items[m->depth - 1].node].host_own_ns -= at->dur_ns;
+	node *above = &m->nodes.items[m->open.items[m->depth - 1].node];
+	above->host_own_ns = add_bounded(above->host_own_ns, -at->dur_ns);
 }
 
 static void walk(module_tree *m)

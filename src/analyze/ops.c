@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 
 static const column category_columns[] = {
 	{ "category", "category", CELL_STRING, 0, false }, { "rank", "rank", CELL_INTEGER, 0, false },
@@ -278,7 +279,7 @@ static bool add_kernel(const op_calls *o, uint32_t rank, size_t number, intern_t
 	kernel_sum *s = &to->items[at];
 	if (!s->n++)
 		*s = (kernel_sum){ key, op == ROW_NONE ? OP_NONE : r->items[op].site, 1, 0, dur_ns, dur_ns };
-	s->sum_ns += dur_ns;
+	s->sum_ns = add_bounded(s->sum_ns, dur_ns);
 	s->min_ns = dur_ns < s->min_ns ? dur_ns : s->min_ns;
 	s->max_ns = dur_ns > s->max_ns ? dur_ns : s->max_ns;
 	return true;

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 
 static const column rank_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 0, false },
@@ -137,9 +138,9 @@ static bool put_ops(const op_calls *o, const bool *marks, const sonde_analyze_op
 		op_again *s = &sums.items[at];
 		s->name = key[0];
 		s->rank = key[1];
-		s->direct += call->direct;
+		s->direct = add_bounded(s->direct, call->direct);
 		s->n += marks[call->row];
-		s->again += marks[call->row] ? call->direct : 0;
+		s->again = add_bounded(s->again, marks[call->row] ? call->direct : 0);
 	}
 	ok = ok && sort_again(sums.items, sums.n);
 	for (size_t i = 0; ok && i < sums.n && sums.items[i].n; i++) {

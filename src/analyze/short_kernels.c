@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 #include "base/format_number.h"
 
 static const column short_columns[] = {
@@ -65,7 +66,7 @@ static bool add_to_list(shorts *s, uint32_t rank, size_t number, int64_t dur_ns)
 	short_sum *to = &s->sums.items[at];
 	if (!to->n++)
 		*to = (short_sum){ key.more, op, rank, 1, 0 };
-	to->sum_ns += dur_ns;
+	to->sum_ns = add_bounded(to->sum_ns, dur_ns);
 	return true;
 }
 
@@ -79,7 +80,7 @@ static bool add_item(shorts *s, uint32_t rank, size_t number)
 	bool is_listed = is_short && (!w->is_tracelens || (op != ROW_NONE && s->o->is_op[w->rows.items[op].site]));
 
 	s->n_kernels += at->class == CLASS_KERNEL;
-	s->all_ns += at->dur_ns;
+	s->all_ns = add_bounded(s->all_ns, at->dur_ns);
 	cover(&s->covered, item, is_listed);
 	if (!is_short)
 		return true;
@@ -87,7 +88,7 @@ static bool add_item(shorts *s, uint32_t rank, size_t number)
 	if (!duration)
 		return false;
 	*duration = at->dur_ns;
-	s->sum_ns += at->dur_ns;
+	s->sum_ns = add_bounded(s->sum_ns, at->dur_ns);
 	return !is_listed || add_to_list(s, rank, number, at->dur_ns);
 }
 

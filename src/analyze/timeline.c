@@ -7,9 +7,9 @@
 static const column timeline_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 0, false },
 	{ "rows", "rows", CELL_STRING, 0, false },
-	{ "n_rows", "count", CELL_COUNT, 0, false },
+	{ "n_rows", "count", CELL_COUNT, 1, false },
 	{ "total_ns", "span", CELL_NS, 0, false },
-	{ "busy_ns", "busy", CELL_NS, 0, false },
+	{ "busy_ns", "busy", CELL_NS, 2, false },
 	{ "computation_ns", "compute", CELL_NS, 0, false },
 	{ "exposed_communication_ns", "exposed comm", CELL_NS, 0, false },
 	{ "exposed_copy_ns", "exposed copy", CELL_NS, 0, false },
