@@ -210,7 +210,7 @@ async function looks(browser, server) {
 						.filter(
 							node =>
 								node.offsetParent &&
-								!node.closest('.hidden-text, [disabled], .empty') &&
+								!node.closest('.hidden-text, [disabled]') &&
 								[...node.childNodes].some(
 									child =>
 										child.nodeType === 3 &&
@@ -268,6 +268,26 @@ async function looks(browser, server) {
 		}
 }
 
+// A file that the page sends becomes a trace, and a new name stays.
+async function upload(browser, server) {
+	const { page, seen, context } = await open(browser, server);
+	const events = [{ ph: 'X', cat: 'cpu_op', name: 'sent', pid: 1, tid: 1, ts: 0, dur: 10 }];
+
+	await page.click('button.trace');
+	await page.setInputFiles('.menu input[type=file]', {
+		name: 'sent.json',
+		mimeType: 'application/json',
+		buffer: Buffer.from(JSON.stringify({ traceEvents: events })),
+	});
+	await page.waitForFunction(() => document.querySelector('button.trace').textContent.includes('sent.json'));
+	await page.click('button[aria-label="Rename sent.json"]');
+	await page.fill('.menu input[aria-label="New name"]', 'renamed');
+	await page.keyboard.press('Enter');
+	await page.waitForFunction(() => document.querySelector('button.trace').textContent.includes('renamed'));
+	assertQuiet(seen, 'upload');
+	await context.close();
+}
+
 async function theme(browser, server) {
 	const { page, context } = await open(browser, server, { colorScheme: 'dark' });
 	const now = () => page.evaluate(() => document.documentElement.dataset.theme);
@@ -280,4 +300,4 @@ async function theme(browser, server) {
 	await context.close();
 }
 
-runTests([everyTab, keyboard, ...timeline, tables, compare, flame, hostile, looks, theme]);
+runTests([everyTab, keyboard, ...timeline, tables, compare, flame, hostile, looks, theme, upload]);

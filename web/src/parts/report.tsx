@@ -32,7 +32,7 @@ export function rowAction(table: Table): ((row: number) => void) | undefined {
 	const column = (...keys: string[]): number => table.columns.findIndex(one => keys.includes(one.key));
 	const slice = column('slice', 'slice_id'),
 		step = column('step'),
-		name = column('name', 'kernel', 'operator', 'op');
+		name = column('name', 'kernel', 'operator', 'op', 'layer');
 	const value = (row: number, at: number): string => String(table.rows[row]![at] ?? '');
 
 	if (slice >= 0) return row => value(row, slice) && show('timeline', { sel: value(row, slice), fit: '1' });
