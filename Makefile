@@ -14,7 +14,10 @@ demo: # record a small training program and look at it
 	@tools/build.sh release product examples
 	OMP_WAIT_POLICY=passive build/release/sonde record -o build/demo.sonde --report 12 -- build/release/example_train
 	@echo
+	build/release/sonde bottlenecks build/demo.sonde
+	@echo
 	@echo 'The recording is build/demo.sonde. To look further:'
+	@echo '  build/release/sonde serve --open build/demo.sonde'
 	@echo '  build/release/sonde report --tree build/demo.sonde'
 	@echo '  build/release/sonde summary build/demo.sonde'
 	@echo '  build/release/sonde --help'
