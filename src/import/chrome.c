@@ -7,19 +7,14 @@
  * the window's reading count. Otherwise carry and window are read again as one.
  */
 #define _GNU_SOURCE
-#include "import/chrome.h"
+#include "import/chrome_stretch.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "base/json_read.h"
 
-enum {
-	MAX_WORKERS = 5,
-	LOOK_BACK = 64,
-	DAMAGE_WAITS = 1 << 20, /* bytes of damage that are kept until the next event is seen */
-};
+enum { MAX_WORKERS = 5 };
 
 typedef enum where {
 	AT_START,
@@ -27,150 +22,6 @@ typedef enum where {
 	IN_EVENTS,
 	AT_END,
 } where;
-
-/* How the reading of a stretch of events ended. */
-typedef struct stretch {
-	const uint8_t *at; /* nothing before it is needed any more */
-	bool ended;	   /* at is behind the list's closing bracket */
-	bool lost;	   /* after damage: the next event is to be searched from here */
-} stretch;
-
-/* ---- A stretch of the event list --------------------------------------------------------------------------------- */
-
-typedef struct text {
-	chrome_reader *reader;
-	chrome_batch *batch;
-	const uint8_t *base, *end;
-	bool final; /* nothing comes after end */
-} text;
-
-static void lose(text *t, chrome_problem problem, uint64_t n, const uint8_t *at)
-{
-	chrome_problem_add(&t->batch->problems, problem, n, t->batch->offset + (uint64_t)(at - t->base));
-	if (problem != PROBLEM_GARBAGE && problem != PROBLEM_COMMA)
-		t->batch->n_lost += n;
-}
-
-/* Text that is skipped: events in it are lost. `least` counts as so many where none is to be seen. */
-static void lose_text(text *t, chrome_problem problem, uint64_t least, const uint8_t *from, const uint8_t *to)
-{
-	uint64_t n = chrome_count_events(from, to);
-
-	if (n || least)
-		lose(t, problem, n ? n : least, from);
-}
-
-/* Something from `from` on is damaged, seen at `seen`: goes on at the next event. */
-static bool resume(text *t, chrome_problem problem, const uint8_t *from, const uint8_t *seen, stretch *s)
-{
-	bool garbage = problem == PROBLEM_GARBAGE;
-	const uint8_t *at = seen > from ? seen : from + 1, *next = chrome_resync(garbage ? at : t->base, at, t->end);
-
-	s->at = from;
-	if (!next && !t->final && t->end - from < DAMAGE_WAITS)
-		return false;
-	if (garbage)
-		lose(t, problem, 1, from);
-	if (next) {
-		lose_text(t, garbage ? PROBLEM_LOST_DAMAGED : problem, !garbage, from, next);
-		s->at = next;
-		return true;
-	}
-	/* The start of an event may be cut in two. */
-	s->at = t->final ? t->end : t->end - LOOK_BACK;
-	s->lost = true;
-	lose_text(t, garbage ? PROBLEM_LOST_DAMAGED : problem, !garbage, from, t->final ? t->end : s->at + 3);
-	return false;
-}
-
-/* One event the careful way. False: the stretch is over. */
-static bool read_one(text *t, stretch *s)
-{
-	const uint8_t *at = s->at, *seen = at;
-	read_status status = chrome_read(t->reader, t->batch, &seen, t->end, t->base);
-
-	if (status == READ_OK) {
-		s->at = seen;
-		const uint8_t *next = skip_space(seen, t->end);
-		if (next < t->end && *next == '{')
-			lose(t, PROBLEM_COMMA, 1, next);
-		return true;
-	}
-	if (status == READ_MORE && !t->final && t->end - at < CHROME_EVENT_MAX)
-		return false;
-	if (status == READ_MORE && t->final) {
-		const uint8_t *next = chrome_resync(t->base, at + 1, t->end);
-		if (!next) {
-			lose(t, PROBLEM_LOST_CUT, 1, at);
-			s->at = t->end;
-			return false;
-		}
-		return resume(t, PROBLEM_LOST_DAMAGED, at, next, s);
-	}
-	return resume(t, status == READ_BAD ? PROBLEM_LOST_DAMAGED : PROBLEM_LOST_LONG, at, seen, s);
-}
-
-/* An element of the list that is no object. */
-static bool skip_element(text *t, stretch *s)
-{
-	const uint8_t *at = s->at, *seen = at;
-	uint32_t repairs = 0;
-	read_status status = chrome_skip_value(&seen, t->end, false, &repairs);
-
-	if (status == READ_OK && json_is_valid((const char *)at, (size_t)(seen - at))) {
-		lose(t, PROBLEM_LOST_ELEMENTS, 1, at);
-		s->at = seen;
-		return true;
-	}
-	if (status == READ_MORE && !t->final && t->end - at < CHROME_EVENT_MAX)
-		return false;
-	return resume(t, PROBLEM_GARBAGE, at, seen, s);
-}
-
-/* After a long stretch of damage: to the next event, if there is one. */
-static bool find_event(text *t, stretch *s)
-{
-	const uint8_t *from = s->at, *next = chrome_resync(t->base, from, t->end);
-
-	s->lost = !next;
-	s->at = next ? next : t->final ? t->end : t->end - from > LOOK_BACK ? t->end - LOOK_BACK : from;
-	lose_text(t, PROBLEM_LOST_DAMAGED, 0, from, next || t->final || s->at == from ? s->at : s->at + 3);
-	return next;
-}
-
-static bool comma_before(const uint8_t *at, const uint8_t *from)
-{
-	while (at > from && (at[-1] == ' ' || at[-1] == '\n' || at[-1] == '\r' || at[-1] == '\t'))
-		at--;
-	return at > from && at[-1] == ',';
-}
-
-static stretch read_events(text *t, const uint8_t *at, bool lost)
-{
-	stretch s = { .at = at };
-
-	if (lost && !find_event(t, &s))
-		return s;
-	while (!t->batch->failed && !t->reader->failed) {
-		const uint8_t *first = s.at = skip_space(s.at, t->end);
-		if (s.at < t->end && *s.at == '{')
-			s.at = skip_space(chrome_match(t->reader, t->batch, s.at, t->end, t->base), t->end);
-		if (s.at == t->end)
-			break;
-		if (*s.at == '{' && s.at > first && !comma_before(s.at, first))
-			lose(t, PROBLEM_COMMA, 1, s.at);
-		if (*s.at == ',') {
-			s.at++;
-		} else if (*s.at == ']') {
-			s.at++;
-			s.ended = true;
-			break;
-		} else if (*s.at == '{' ? !read_one(t, &s) : !skip_element(t, &s)) {
-			break;
-		}
-	}
-	return s;
-}
 
 /* ---- Workers ----------------------------------------------------------------------------------------------------- */
 
@@ -221,12 +72,12 @@ static void empty_batch(chrome_batch *b, uint64_t offset)
 static void read_window(worker *w)
 {
 	const uint8_t *bytes = w->window.bytes, *end = bytes + w->window.len;
-	text t = { &w->reader, &w->batch, bytes, end, w->window.last };
+	stretch_text t = { &w->reader, &w->batch, bytes, end, w->window.last };
 
 	empty_batch(&w->batch, w->window.offset);
 	w->guess = chrome_resync(bytes, bytes, end);
 	if (w->guess)
-		w->result = read_events(&t, w->guess, false);
+		w->result = stretch_read(&t, w->guess, false);
 }
 
 static void *work(void *context)
@@ -341,10 +192,10 @@ static sonde_status out_of_memory(sonde_error *err)
 /* Reads events from the carry as far as they go. */
 static sonde_status carry_events(driver *d, bool final, sonde_error *err)
 {
-	text t = { &d->reader, &d->batch, carry_bytes(d), carry_bytes(d) + carry_len(d), final };
+	stretch_text t = { &d->reader, &d->batch, carry_bytes(d), carry_bytes(d) + carry_len(d), final };
 
 	empty_batch(&d->batch, d->carry_offset);
-	stretch s = read_events(&t, t.base, d->lost);
+	stretch s = stretch_read(&t, t.base, d->lost);
 	if (!chrome_apply_batch(d->apply, &d->reader, &d->batch))
 		return out_of_memory(err);
 	d->lost = s.lost;
