@@ -56,6 +56,15 @@ const char *profile_steps_text(sonde_result *r, const profile *p)
 	return text ? text : "";
 }
 
+/* In a line that has more to tell: a long path without its directories. */
+static const char *short_program(const char *program)
+{
+	enum { LONG = 24 };
+	const char *slash = program ? strrchr(program, '/') : NULL;
+
+	return slash && slash[1] && strlen(program) > LONG && !strchr(program, ' ') ? slash + 1 : program;
+}
+
 void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p)
 {
 	char time[NUMBER_TEXT], threads[NUMBER_TEXT];
@@ -66,9 +75,10 @@ void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *
 		imported_add_trace(r, trace, p);
 		return;
 	}
-	const char *headline = result_format(r, "%s   %s%s%s   %s thread%s", trace_title(trace), program ? program : "",
-					     program ? "   " : "", format_ns(time, p->span_ns),
-					     format_count(threads, trace->threads.n), plural(trace->threads.n));
+	const char *headline =
+		result_format(r, "%s   %s%s%s   %s thread%s", trace_title(trace), program ? short_program(program) : "",
+			      program ? "   " : "", format_ns(time, p->span_ns),
+			      format_count(threads, trace->threads.n), plural(trace->threads.n));
 	if (n_processes > 1)
 		headline = result_format(r, "%s   %zu processes", headline ? headline : "", n_processes);
 	if (p->steps.n)
