@@ -1,7 +1,7 @@
 /*
  * How fast a Chrome trace is imported, in what memory, and how small it gets; beside simdjson On-Demand and Python.
  *
- *   bench_ingest [--json FILE] [--rounds N] [--output FILE] [--generator gen_trace.py] [--long]
+ *   bench_ingest [--json FILE] [--rounds N] [--output FILE] [--generator gen_trace.py] [--traces DIR] [--long]
  *
  *   bench_ingest --import FILE THREADS scalar|vector [TO]   one import; this is what is measured
  *
@@ -10,10 +10,12 @@
  * that of the text, by the time on the CPU of one thread, and by the clock where there are two. The file is in the page
  * cache.
  *
- * The trace comes from the generator or, without one, from common/kineto.c.
+ * The trace comes from the generator or, without one, from common/kineto.c. With --traces, the real traces in the
+ * folders of DIR are read too (*.json.gz of 10 MB of text and more), one after the other; the sum over all counts.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@
 #include "import/importer.h"
 #include "store/builder.h"
 
-enum { MAX_ROUNDS = 20, SMALL = 100000, LARGE = 1000000, LONG = 10000000 };
+enum { MAX_ROUNDS = 20, SMALL = 100000, LARGE = 1000000, LONG = 10000000, MAX_REAL = 100, REAL_BYTES = 10000000 };
 
 /* ---- One import -------------------------------------------------------------------------------------------------- */
 
@@ -145,6 +147,8 @@ static double speed(ingest_case *c)
 	return c->file->bytes / best_s(c) / 1e6;
 }
 
+static const char python_reads[] = "import json,sys; json.load(open(sys.argv[1]))";
+
 /* ---- Figures ----------------------------------------------------------------------------------------------------- */
 
 static bool gzip_trace(const trace_file *from, trace_file *to)
@@ -225,6 +229,82 @@ static bool add_long(results *r, const char *self, const char *dir, const char *
 	return true;
 }
 
+/* ---- Real traces ------------------------------------------------------------------------------------------------- */
+
+static bool gunzip_trace(const char *from, const char *dir, size_t number, trace_file *to)
+{
+	const char *const argv[] = { "sh", "-c", "gzip -dc \"$1\" > \"$2\"", "sh", from, to->path, NULL };
+	struct stat st;
+
+	snprintf(to->path, sizeof to->path, "%.1000s/real-%zu.json", dir, number);
+	if (!process_do(argv) || stat(to->path, &st) != 0)
+		return false;
+	to->bytes = (double)st.st_size;
+	return true;
+}
+
+/* Speed over all of them. */
+static void add_sum(results *r, const char *name, ingest_case *cases, size_t n, goal_kind kind, double goal)
+{
+	double bytes = 0, seconds = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bytes += cases[i].file->bytes;
+		seconds += best_s(&cases[i]);
+	}
+	add(r, name, "MB/s", bytes / seconds / 1e6, kind, goal);
+}
+
+static bool measure_real(results *r, const char *self, const char *dir, const char *traces, const char *peer,
+			 size_t n_rounds)
+{
+	enum { ONE, TWO, SIMDJSON, PYTHON, N_CASES };
+	static trace_file files[MAX_REAL];
+	static ingest_case cases[N_CASES][MAX_REAL];
+	char pattern[1200];
+	glob_t found;
+	size_t n = 0;
+	double bytes = 0;
+
+	snprintf(pattern, sizeof pattern, "%.1000s/*/*.json.gz", traces);
+	bool ok = glob(pattern, 0, NULL, &found) == 0;
+	for (size_t i = 0; ok && i < found.gl_pathc && n < MAX_REAL; i++) {
+		trace_file *file = &files[n];
+		ok = gunzip_trace(found.gl_pathv[i], dir, n, file);
+		if (file->bytes < REAL_BYTES) {
+			unlink(file->path);
+			continue;
+		}
+		cases[ONE][n] = (ingest_case){ .argv = { self, "--import", file->path, "1", "vector" }, .file = file };
+		cases[TWO][n] = (ingest_case){ .argv = { self, "--import", file->path, "2", "vector" },
+					       .file = file,
+					       .by_clock = true };
+		cases[SIMDJSON][n] = (ingest_case){ .argv = { peer, file->path }, .file = file };
+		cases[PYTHON][n] = (ingest_case){ .argv = { "python3", "-c", python_reads, file->path },
+						  .file = file,
+						  .max_rounds = 1 };
+		bytes += file->bytes;
+		n++;
+	}
+	globfree(&found);
+	for (int i = 0; ok && i < N_CASES; i++)
+		ok = run_all(cases[i], n, n_rounds);
+	for (size_t i = 0; i < n; i++)
+		unlink(files[i].path);
+	if (!ok || n == 0)
+		return false;
+	add(r, "real traces", "", (double)n, NO_GOAL, 0);
+	add(r, "real traces, size of all", "MB", bytes / 1e6, NO_GOAL, 0);
+	add_sum(r, "real traces, one thread", cases[ONE], n, BEST_AT_LEAST, 1000);
+	add_sum(r, "real traces, two threads", cases[TWO], n, BEST_AT_LEAST, 1800);
+	if (peer)
+		add_sum(r, "real traces, simdjson On-Demand", cases[SIMDJSON], n, NO_GOAL, 0);
+	add_sum(r, "real traces, Python's json", cases[PYTHON], n, NO_GOAL, 0);
+	return true;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
 static bool measure(results *r, const char *self, const char *dir, const char *generator, const char *peer,
 		    size_t n_rounds, bool is_long)
 {
@@ -253,9 +333,7 @@ static bool measure(results *r, const char *self, const char *dir, const char *g
 			       .file = &stripped,
 			       .max_rounds = 1 },
 		[SIMDJSON] = { .argv = { peer, large.path }, .file = &large },
-		[PYTHON] = { .argv = { "python3", "-c", "import json,sys; json.load(open(sys.argv[1]))", small.path },
-			     .file = &small,
-			     .max_rounds = 2 },
+		[PYTHON] = { .argv = { "python3", "-c", python_reads, large.path }, .file = &large, .max_rounds = 2 },
 	};
 	if (!run_all(cases, N_CASES, n_rounds))
 		return false;
@@ -280,6 +358,7 @@ static bool measure(results *r, const char *self, const char *dir, const char *g
 	}
 	add_speed(r, "Python's json", &cases[PYTHON], NO_GOAL, 0);
 	add(r, "one thread over Python's json", "x", speed(&cases[ONE]) / speed(&cases[PYTHON]), BEST_AT_LEAST, 50);
+	add(r, "two threads over Python's json", "x", speed(&cases[TWO]) / speed(&cases[PYTHON]), NO_GOAL, 0);
 	add(r, "time for 1 M events over that for 100 k", "x",
 	    best_s(&cases[ONE]) / best_s(&cases[FEW]) / (cases[ONE].n_events / cases[FEW].n_events) * 10, BEST_AT_MOST,
 	    10.5);
@@ -294,7 +373,7 @@ static bool measure(results *r, const char *self, const char *dir, const char *g
 int main(int argc, char **argv)
 {
 	results r = { .program = "importing a Chrome trace", .floor_ns = NAN };
-	const char *output = "bench_ingest.sonde", *generator = NULL;
+	const char *output = "bench_ingest.sonde", *generator = NULL, *traces = NULL;
 	size_t n_rounds = 7;
 	bool is_long = false;
 	char self[4000], peer[4096], dir[1024];
@@ -313,6 +392,8 @@ int main(int argc, char **argv)
 			output = value;
 		else if (strcmp(argv[i], "--generator") == 0)
 			generator = value;
+		else if (strcmp(argv[i], "--traces") == 0)
+			traces = value;
 		else if (strcmp(argv[i], "--rounds") == 0)
 			n_rounds = strtoul(value, NULL, 10);
 		i++;
@@ -324,8 +405,9 @@ int main(int argc, char **argv)
 	measure_begin();
 	snprintf(dir, sizeof dir, "%.1000s.traces", output);
 	mkdir(dir, 0700);
-	r.broken = !measure(&r, self, dir, generator, process_beside(self, "bench_peer_simdjson", peer, sizeof peer),
-			    n_rounds, is_long);
+	const char *beside = process_beside(self, "bench_peer_simdjson", peer, sizeof peer);
+	r.broken = !measure(&r, self, dir, generator, beside, n_rounds, is_long) ||
+		   (traces && !measure_real(&r, self, dir, traces, beside, n_rounds));
 	rmdir(dir);
 	return results_finish(&r) ? 0 : 1;
 }

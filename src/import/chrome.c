@@ -1,10 +1,11 @@
 /*
  * The importer of Chrome's JSON. See chrome.h.
  *
- * The text comes in windows. Within the event list, the reading of a window starts at the first place that looks like
- * the start of an event. That may be done by another thread, before anybody knows whether the guess is right: what is
- * left of the windows before, the carry, is read up to that place, and only if it ends there with a whole event does
- * the window's reading count. Otherwise carry and window are read again as one.
+ * The text comes in windows, and each thread takes one after the other. Within the event list, the reading of a window
+ * starts at the first place that looks like the start of an event, before anybody knows whether the guess is right.
+ * Then the thread waits for its turn, in the order of the text: what is left of the windows before, the carry, is read
+ * up to that place, and only if it ends there with a whole event does the window's reading count. Otherwise carry and
+ * window are read again as one. While one thread has its turn, the others read.
  */
 #define _GNU_SOURCE
 #include "import/chrome_stretch.h"
@@ -13,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "store/threads.h"
 
-enum { MAX_WORKERS = 5 };
+enum { MAX_THREADS = INPUT_WINDOWS - 1 };
 
 typedef enum where {
 	AT_START,
@@ -23,22 +25,34 @@ typedef enum where {
 	AT_END,
 } where;
 
-/* ---- Workers ----------------------------------------------------------------------------------------------------- */
-
+/* One of the threads, and the window it has. */
 typedef struct worker {
-	struct driver *driver;
-	pthread_t thread;
-	bool started;
 	chrome_reader reader;
 	chrome_batch batch;
 	input_window window;
 	const uint8_t *guess; /* where its reading began; NULL: nothing looks like an event */
 	stretch result;
-	enum { WORKER_IDLE, WORKER_BUSY, WORKER_DONE } state; /* under the driver's lock */
 } worker;
 
 typedef struct driver {
 	import_job *job;
+	pthread_t caller; /* the thread that may tell of progress */
+	worker workers[MAX_THREADS];
+	unsigned n_workers;
+
+	/* whose window is next, under taking */
+	pthread_mutex_t taking;
+	uint64_t n_taken;
+	bool stop; /* there is no more, or something failed */
+
+	/* whose turn it is, under turning */
+	pthread_mutex_t turning;
+	pthread_cond_t turned;
+	uint64_t turn;
+
+	/* of whose turn it is */
+	sonde_status status;
+	sonde_error error;
 	chrome_apply *apply;
 	where where;
 	bool in_object; /* the events are a member of an object */
@@ -50,14 +64,8 @@ typedef struct driver {
 	VEC(uint8_t) carry_room;
 	size_t carry_from; /* read already */
 	uint64_t carry_offset;
-	chrome_reader reader; /* of the carry */
+	chrome_reader *reader; /* of the carry: the worker's */
 	chrome_batch batch;
-	worker workers[MAX_WORKERS];
-	unsigned n_workers; /* threads; 0: all is done here */
-	unsigned first, n_flying;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool stop;
 } driver;
 
 static void empty_batch(chrome_batch *b, uint64_t offset)
@@ -78,69 +86,6 @@ static void read_window(worker *w)
 	w->guess = chrome_resync(bytes, bytes, end);
 	if (w->guess)
 		w->result = stretch_read(&t, w->guess, false);
-}
-
-static void *work(void *context)
-{
-	worker *w = context;
-	driver *d = w->driver;
-
-	pthread_mutex_lock(&d->lock);
-	for (;;) {
-		while (w->state != WORKER_BUSY && !d->stop)
-			pthread_cond_wait(&d->changed, &d->lock);
-		if (d->stop)
-			break;
-		pthread_mutex_unlock(&d->lock);
-		read_window(w);
-		pthread_mutex_lock(&d->lock);
-		w->state = WORKER_DONE;
-		pthread_cond_broadcast(&d->changed);
-	}
-	pthread_mutex_unlock(&d->lock);
-	return NULL;
-}
-
-/* Gives a window to the next worker. */
-static void dispatch(driver *d, const input_window *window)
-{
-	worker *w = &d->workers[(d->first + d->n_flying++) % (d->n_workers ? d->n_workers : 1)];
-
-	w->window = *window;
-	if (!d->n_workers) {
-		read_window(w);
-		w->state = WORKER_DONE;
-		return;
-	}
-	pthread_mutex_lock(&d->lock);
-	w->state = WORKER_BUSY;
-	pthread_cond_broadcast(&d->changed);
-	pthread_mutex_unlock(&d->lock);
-}
-
-static worker *wait_for_first(driver *d)
-{
-	worker *w = &d->workers[d->first];
-
-	if (d->n_workers) {
-		pthread_mutex_lock(&d->lock);
-		while (w->state != WORKER_DONE)
-			pthread_cond_wait(&d->changed, &d->lock);
-		pthread_mutex_unlock(&d->lock);
-	}
-	return w;
-}
-
-static void release_first(driver *d)
-{
-	worker *w = &d->workers[d->first];
-
-	input_release(d->job->in, &w->window);
-	pthread_mutex_lock(&d->lock);
-	w->state = WORKER_IDLE;
-	pthread_mutex_unlock(&d->lock);
-	d->first = (d->first + 1) % (d->n_workers ? d->n_workers : 1);
-	d->n_flying--;
 }
 
 /* ---- The carry --------------------------------------------------------------------------------------------------- */
@@ -192,11 +137,11 @@ static sonde_status out_of_memory(sonde_error *err)
 /* Reads events from the carry as far as they go. */
 static sonde_status carry_events(driver *d, bool final, sonde_error *err)
 {
-	stretch_text t = { &d->reader, &d->batch, carry_bytes(d), carry_bytes(d) + carry_len(d), final };
+	stretch_text t = { d->reader, &d->batch, carry_bytes(d), carry_bytes(d) + carry_len(d), final };
 
 	empty_batch(&d->batch, d->carry_offset);
 	stretch s = stretch_read(&t, t.base, d->lost);
-	if (!chrome_apply_batch(d->apply, &d->reader, &d->batch))
+	if (!chrome_apply_batch(d->apply, d->reader, &d->batch))
 		return out_of_memory(err);
 	d->lost = s.lost;
 	if (s.ended)
@@ -359,14 +304,14 @@ static sonde_status read_carry(driver *d, bool final, sonde_error *err)
 
 /* ---- Window after window ----------------------------------------------------------------------------------------- */
 
-/* The oldest window that is being read: takes its events if the carry leads to them, else reads it again. */
-static sonde_status take_first(driver *d, sonde_error *err)
+/* Takes the events of a window if the carry leads to them, else reads it again. */
+static sonde_status take_events(driver *d, worker *w, sonde_error *err)
 {
-	worker *w = wait_for_first(d);
 	const uint8_t *bytes = w->window.bytes, *end = bytes + w->window.len;
 	size_t lead = w->guess ? (size_t)(w->guess - bytes) : w->window.len;
 	bool last = w->window.last;
 
+	d->reader = &w->reader;
 	if (!carry_len(d))
 		d->carry_offset = w->window.offset;
 	if (!carry_add(d, bytes, lead))
@@ -389,32 +334,74 @@ static sonde_status take_first(driver *d, sonde_error *err)
 		    w->result.at < w->guess || lead == (size_t)(w->guess - bytes))
 			status = read_carry(d, last, err);
 	}
-	release_first(d);
 	return status;
 }
 
-static sonde_status read_windows(driver *d, sonde_error *err)
+/* The next window and its number; false: there is none. */
+static bool take_window(driver *d, worker *w, uint64_t *ret_number, sonde_status *status, sonde_error *err)
 {
-	bool last = false;
-	sonde_status status = SONDE_OK;
-
-	while (!status && (!last || d->n_flying)) {
-		/* Guesses are worth it only within the event list. */
-		unsigned wanted = d->n_workers && d->where == IN_EVENTS ? d->n_workers : 1;
-		while (!status && !last && d->n_flying < wanted) {
-			input_window window;
-			status = input_next(d->job->in, &window, err);
-			if (!status) {
-				last = window.last;
-				dispatch(d, &window);
-			}
-		}
-		if (d->n_flying)
-			status = status ? status : take_first(d, err);
-		if (!status && d->job->progress && !d->job->progress(d->job->context, d->job->in))
-			status = error_set(err, SONDE_E_STATE, -1, "interrupted");
+	pthread_mutex_lock(&d->taking);
+	bool is_there = !d->stop;
+	if (is_there) {
+		*ret_number = d->n_taken++;
+		*status = input_next(d->job->in, &w->window, err);
+		d->stop = *status || w->window.last;
 	}
-	return status;
+	pthread_mutex_unlock(&d->taking);
+	return is_there;
+}
+
+static void wait_for_turn(driver *d, uint64_t number)
+{
+	pthread_mutex_lock(&d->turning);
+	while (d->turn != number)
+		pthread_cond_wait(&d->turned, &d->turning);
+	pthread_mutex_unlock(&d->turning);
+}
+
+static void end_turn(driver *d)
+{
+	if (d->status) {
+		pthread_mutex_lock(&d->taking);
+		d->stop = true;
+		pthread_mutex_unlock(&d->taking);
+	}
+	pthread_mutex_lock(&d->turning);
+	d->turn++;
+	pthread_cond_broadcast(&d->turned);
+	pthread_mutex_unlock(&d->turning);
+}
+
+static bool goes_on(driver *d)
+{
+	import_job *job = d->job;
+
+	return !job->progress || !pthread_equal(pthread_self(), d->caller) || job->progress(job->context, job->in);
+}
+
+/* A thread: window after window until there is none. */
+static void read_windows(void *context, size_t number)
+{
+	driver *d = context;
+	worker *w = &d->workers[number];
+	sonde_status status;
+	sonde_error err;
+
+	for (uint64_t window; take_window(d, w, &window, &status, &err);) {
+		if (!status)
+			read_window(w);
+		wait_for_turn(d, window);
+		if (!status && !d->status)
+			status = take_events(d, w, &err);
+		if (!status && !d->status && !goes_on(d))
+			status = error_set(&err, SONDE_E_STATE, -1, "interrupted");
+		if (status && !d->status) {
+			d->status = status;
+			d->error = err;
+		}
+		input_release(d->job->in, &w->window);
+		end_turn(d);
+	}
 }
 
 static sonde_status finish(driver *d, sonde_error *err)
@@ -438,50 +425,34 @@ static sonde_status finish(driver *d, sonde_error *err)
 
 static bool start(driver *d)
 {
-	unsigned n_threads = d->job->n_threads;
-	unsigned n = n_threads > 1 ? n_threads + 1 : 0; /* one more: while its events are taken, a worker waits */
+	unsigned n = d->job->n_threads;
 
-	n = n > MAX_WORKERS ? MAX_WORKERS : n;
+	d->n_workers = n < 1 ? 1 : n > MAX_THREADS ? MAX_THREADS : n;
+	d->caller = pthread_self();
+	pthread_mutex_init(&d->taking, NULL);
+	pthread_mutex_init(&d->turning, NULL);
+	pthread_cond_init(&d->turned, NULL);
 	d->apply = chrome_apply_new(d->job);
-	if (!d->apply || !chrome_reader_init(&d->reader, d->job))
-		return false;
-	for (unsigned i = 0; i < (n ? n : 1); i++) {
-		d->workers[i].driver = d;
+	for (unsigned i = 0; i < d->n_workers; i++)
 		if (!chrome_reader_init(&d->workers[i].reader, d->job))
 			return false;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		/* Fewer threads are no failure. */
-		if (pthread_create(&d->workers[i].thread, NULL, work, &d->workers[i]) != 0)
-			break;
-		d->workers[i].started = true;
-		d->n_workers++;
-	}
-	return true;
+	return d->apply;
 }
 
 static void end(driver *d)
 {
-	pthread_mutex_lock(&d->lock);
-	d->stop = true;
-	pthread_cond_broadcast(&d->changed);
-	pthread_mutex_unlock(&d->lock);
-	for (unsigned i = 0; i < MAX_WORKERS; i++) {
-		if (d->workers[i].started)
-			pthread_join(d->workers[i].thread, NULL);
+	for (unsigned i = 0; i < d->n_workers; i++) {
 		chrome_reader_done(&d->workers[i].reader);
 		VEC_DONE(&d->workers[i].batch.events);
 		VEC_DONE(&d->workers[i].batch.values);
 	}
-	while (d->n_flying)
-		release_first(d);
-	chrome_reader_done(&d->reader);
 	VEC_DONE(&d->batch.events);
 	VEC_DONE(&d->batch.values);
 	VEC_DONE(&d->carry_room);
 	chrome_apply_free(d->apply);
-	pthread_mutex_destroy(&d->lock);
-	pthread_cond_destroy(&d->changed);
+	pthread_mutex_destroy(&d->taking);
+	pthread_mutex_destroy(&d->turning);
+	pthread_cond_destroy(&d->turned);
 	free(d);
 }
 
@@ -493,10 +464,14 @@ static sonde_status chrome_run(import_job *job, sonde_error *err)
 	if (!d)
 		return out_of_memory(err);
 	d->job = job;
-	pthread_mutex_init(&d->lock, NULL);
-	pthread_cond_init(&d->changed, NULL);
-	sonde_status status = start(d) ? read_windows(d, err) : out_of_memory(err);
-	if (status == SONDE_OK)
+	sonde_status status = start(d) ? SONDE_OK : out_of_memory(err);
+	if (!status) {
+		threads_run(d->n_workers, d->n_workers, read_windows, d);
+		status = d->status;
+		if (status && err)
+			*err = d->error;
+	}
+	if (!status)
 		status = finish(d, err);
 	end(d);
 	return status;

@@ -36,6 +36,8 @@ enum {
 	CHROME_EVENT_MAX = 16 << 20,  /* bytes of one event or of one value beside the events */
 	CHROME_BESIDE_MAX = 64 << 20, /* bytes of what stands beside the events */
 	CHROME_LAYOUT_NODES = 1 << 14,
+	CHROME_TEXT_GAPS = 64,
+	CHROME_FORGET_MAX = 8,
 	CHROME_PENDING = 64, /* texts of arguments that are looked up together */
 	CHROME_NONE = UINT32_MAX,
 	TEXT_SEEN = 128, /* note of a text: what is wrong with it is known */
@@ -238,6 +240,7 @@ typedef struct chrome_template {
 	/* by chrome_families.c */
 	uint32_t family;  /* CHROME_NONE: not asked for yet */
 	uint32_t version; /* of the family, when it has the same kinds; else 0 */
+	uint32_t told;	  /* the version whose texts the reader knows */
 } chrome_template;
 
 /* A value of pid, tid or id: a number or a string's number in reader.strings. */
@@ -254,6 +257,12 @@ typedef struct chrome_track {
 	bool device_known;
 } chrome_track;
 
+/* A gap whose numbers are kept as texts, as there were texts in it somewhere else in the file. */
+typedef struct text_gap {
+	uint64_t shape; /* of its template: a hash of the pieces */
+	uint32_t gap;
+} text_gap;
+
 typedef struct chrome_reader {
 	uint64_t seed;
 	dict strings;	  /* names, categories, ids: text between quotes; key 0 */
@@ -267,6 +276,9 @@ typedef struct chrome_reader {
 	size_t n_nodes;
 	VEC(chrome_layout) layouts;
 	VEC(chrome_template) templates;
+	VEC(text_gap) text_gaps;
+	bool forget; /* the matcher's tree, before the next event: it has numbers in a text_gap */
+	unsigned n_forgotten;
 	pending_text pending[CHROME_PENDING + ARGS_GAPS_MAX]; /* of the matcher, while it runs */
 	uint32_t n_pending;
 	arena arena;
@@ -375,6 +387,11 @@ typedef struct chrome_parts {
 	uint32_t repairs;
 	bool clean; /* the text may become a layout */
 } chrome_parts;
+
+/* Has the reader keep the numbers of a gap as texts from now on, so that nobody else has to turn them into texts. */
+void chrome_keep_text(chrome_reader *r, const args_template *t, uint32_t gap);
+/* Forgets the layouts that this made useless. Between batches. */
+void chrome_forget(chrome_reader *r);
 
 /* The layout of such events, CHROME_NONE when out of memory. With `learn` the matcher knows it from then on. */
 uint32_t chrome_layout_of(chrome_reader *r, const chrome_parts *p, bool learn);

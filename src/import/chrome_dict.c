@@ -254,6 +254,7 @@ void chrome_reader_done(chrome_reader *r)
 	VEC_DONE(&r->tracks);
 	VEC_DONE(&r->layouts);
 	VEC_DONE(&r->templates);
+	VEC_DONE(&r->text_gaps);
 	free(r->track_slots);
 	arena_done(&r->arena);
 	*r = (chrome_reader){ 0 };

@@ -100,7 +100,7 @@ static int64_t convert(chrome_family *f, builder *b, chrome_reader *r, uint32_t 
 	return builder_arg_text(b, digits, (size_t)len);
 }
 
-/* The same where they differ; the family may change. */
+/* The same where they differ; the family may change, and the reader learns. */
 static void convert_values(chrome_family *f, builder *b, chrome_reader *r, const chrome_layout *layout,
 			   chrome_template *t, const int64_t *from, int64_t *values)
 {
@@ -115,6 +115,10 @@ static void convert_values(chrome_family *f, builder *b, chrome_reader *r, const
 		f->version++;
 	}
 	t->version = memcmp(f->kinds, t->shape.kinds, t->shape.n_gaps) == 0 ? f->version : 0;
+	for (uint32_t i = 0; i < t->shape.n_gaps && t->told != f->version; i++)
+		if (i != layout->separator && f->kinds[i] == ARG_TEXT && t->shape.kinds[i] == ARG_INT)
+			chrome_keep_text(r, &t->shape, i);
+	t->told = f->version;
 }
 
 uint32_t apply_args(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)

@@ -126,6 +126,50 @@ static bool add_template(chrome_reader *r, const draft *d)
 	return true;
 }
 
+/* The same for templates that differ in kinds alone. */
+static uint64_t shape_of(const chrome_reader *r, const args_piece *pieces, uint32_t n_gaps)
+{
+	uint64_t shape = n_gaps;
+
+	for (uint32_t i = 0; i <= n_gaps; i++)
+		shape = text_hash_safe((const uint8_t *)pieces[i].text, pieces[i].len, r->seed ^ shape);
+	return shape;
+}
+
+void chrome_keep_text(chrome_reader *r, const args_template *t, uint32_t gap)
+{
+	uint64_t shape = shape_of(r, t->pieces, t->n_gaps);
+	bool known = r->text_gaps.n >= CHROME_TEXT_GAPS;
+
+	for (size_t i = 0; i < r->text_gaps.n && !known; i++)
+		known = r->text_gaps.items[i].shape == shape && r->text_gaps.items[i].gap == gap;
+	text_gap *g = known ? NULL : VEC_ADD(&r->text_gaps);
+	if (g) { /* without it the result is the same */
+		*g = (text_gap){ shape, gap };
+		r->forget = true;
+	}
+}
+
+void chrome_forget(chrome_reader *r)
+{
+	if (!r->forget || r->n_forgotten == CHROME_FORGET_MAX)
+		return;
+	r->forget = false;
+	r->n_forgotten++;
+	r->root = (layout_node){ 0 };
+	r->last_end = &r->root;
+	r->n_nodes = 0;
+}
+
+static void draft_text_gaps(const chrome_reader *r, draft *d)
+{
+	uint64_t shape = r->text_gaps.n && d->n_gaps ? shape_of(r, d->pieces, d->n_gaps) : 0;
+
+	for (size_t i = 0; i < r->text_gaps.n && d->n_gaps; i++)
+		if (r->text_gaps.items[i].shape == shape && d->members[r->text_gaps.items[i].gap])
+			d->kinds[r->text_gaps.items[i].gap] = ARG_TEXT;
+}
+
 /* ---- Layouts ----------------------------------------------------------------------------------------------------- */
 
 typedef VEC(uint8_t) bytes;
@@ -362,6 +406,7 @@ uint32_t chrome_layout_of(chrome_reader *r, const chrome_parts *p, bool teach)
 	size_t len = 0;
 
 	draft_make(&d, p);
+	draft_text_gaps(r, &d);
 	layout_node *end = teach && !r->careful ? learn(r, p, &d) : NULL;
 	uint32_t number = find_layout(r, p, &d);
 	if (end && number != CHROME_NONE) {

@@ -113,6 +113,7 @@ stretch stretch_read(stretch_text *t, const uint8_t *at, bool lost)
 {
 	stretch s = { .at = at };
 
+	chrome_forget(t->reader);
 	if (lost && !find_event(t, &s))
 		return s;
 	while (!t->batch->failed && !t->reader->failed) {

@@ -317,7 +317,8 @@ sonde_status input_open(const char *path, unsigned n_threads, input **ret_input,
 		input_close(in);
 		return error_prefix(err, status, name);
 	}
-	if (n_threads > 1)
+	/* Plain bytes of a file are at hand: who takes a window reads it himself and has it in his cache. */
+	if (n_threads > 1 && (in->codec || in->source.may_wait))
 		start_thread(in);
 	*ret_input = in;
 	return SONDE_OK;

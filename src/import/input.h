@@ -8,7 +8,7 @@
  *   input_release()    gives a window back, in any order, from any thread
  *   input_close()
  *
- * With more than one thread a thread of the input reads and decompresses ahead.
+ * With more than one thread a thread of the input decompresses, or reads what has to be waited for, ahead.
  */
 #ifndef SONDE_IMPORT_INPUT_H
 #define SONDE_IMPORT_INPUT_H

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* MADV_HUGEPAGE, PTHREAD_MUTEX_ADAPTIVE_NP */
+#define _GNU_SOURCE /* MADV_HUGEPAGE */
 #include "store/text_pool.h"
 
 #include <stdlib.h>
@@ -12,14 +12,10 @@ enum { FIRST_SLOTS = 1024 };
 text_pool *text_pool_new(void)
 {
 	text_pool *p = calloc(1, sizeof *p);
-	pthread_mutexattr_t kind;
 
 	if (!p)
 		return NULL;
-	pthread_mutexattr_init(&kind);
-	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP); /* it is held for microseconds */
-	pthread_mutex_init(&p->lock, &kind);
-	pthread_mutexattr_destroy(&kind);
+	pthread_mutex_init(&p->lock, NULL);
 	p->slots = calloc(FIRST_SLOTS, sizeof *p->slots);
 	p->n_slots = FIRST_SLOTS;
 	if (getrandom(&p->seed, sizeof p->seed, GRND_NONBLOCK) != sizeof p->seed)
@@ -39,6 +35,29 @@ void text_pool_free(text_pool *p)
 	free(p->slots);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
+}
+
+static inline void pause_a_little(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb");
+#endif
+}
+
+/* It is held for a few microseconds, less than going to sleep and being woken takes. */
+void text_pool_wait(text_pool *p)
+{
+	enum { TRIES = 500, PAUSES = 16 };
+
+	for (int i = 0; i < TRIES; i++) {
+		for (int k = 0; k < PAUSES; k++)
+			pause_a_little();
+		if (pthread_mutex_trylock(&p->lock) == 0)
+			return;
+	}
+	pthread_mutex_lock(&p->lock); /* who holds it is not running */
 }
 
 static bool grow(text_pool *p)

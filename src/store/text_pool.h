@@ -52,9 +52,12 @@ void text_pool_free(text_pool *p); /* accepts NULL */
 uint32_t text_pool_find(text_pool *p, const uint8_t *text, size_t len, uint64_t hash);
 uint32_t text_pool_find_held(text_pool *p, const uint8_t *text, size_t len, uint64_t hash);
 
+void text_pool_wait(text_pool *p);
+
 static inline void text_pool_hold(text_pool *p)
 {
-	pthread_mutex_lock(&p->lock);
+	if (__builtin_expect(pthread_mutex_trylock(&p->lock) != 0, 0))
+		text_pool_wait(p);
 }
 
 static inline void text_pool_let_go(text_pool *p)
