@@ -60,12 +60,22 @@ static bool pair_up(event_loader *l, uint32_t number, uint64_t address)
 	if (block == INTERN_NONE || (block >= l->live.n && !VEC_ADD(&l->live)))
 		return false;
 	uint32_t *live = &l->live.items[block];
-	if (e->bytes < 0 && *live) {
+	bool is_free = e->bytes < 0 || e->is_unknown_free;
+	if (is_free && *live) {
 		e->pair = *live - 1;
 		l->to->items.items[e->pair].pair = number;
-	}
-	*live = e->bytes < 0 ? 0 : number + 1;
+	} else if (*live)
+		l->to->items.items[*live - 1].is_lost = true;
+	*live = is_free ? 0 : number + 1;
 	return true;
+}
+
+static bool is_unknown_free(const rows *r, const int64_t *at)
+{
+	uint64_t site = (uint64_t)at[ALLOCATION_SITE];
+
+	return at[ALLOCATION_BYTES] == 0 && site < r->n_sites && r->sites[site].kind == NAME_DEVICE &&
+	       strcmp(index_text(r->ix, r->sites[site].category), TRACE_UNKNOWN_FREE) == 0;
 }
 
 static int64_t add_bytes(int64_t a, int64_t b)
@@ -93,6 +103,8 @@ static bool add_event(event_loader *l, const int64_t *at)
 			     .bytes = at[ALLOCATION_BYTES],
 			     .allocated = at[ALLOCATION_TOTAL] >= 0 ? at[ALLOCATION_TOTAL] : -1,
 			     .reserved = at[ALLOCATION_RESERVED],
+			     .is_unknown_free = is_unknown_free(l->r, at),
+			     .is_level_known = at[ALLOCATION_TOTAL] >= 0,
 			     .device = device,
 			     .row = row_around(l, track, at[ALLOCATION_TIME]),
 			     .pair = EVENT_NONE,

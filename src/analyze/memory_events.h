@@ -17,13 +17,17 @@
 
 typedef struct memory_event {
 	int64_t time_ns;
-	int64_t bytes;	   /* negative: freed */
-	int64_t allocated; /* on the device after it */
-	int64_t reserved;  /* -1: unknown */
-	uint32_t device;   /* of devices */
-	uint32_t row;	   /* the innermost around it, or ROW_NONE */
-	uint32_t pair;	   /* what frees it, or allocated it; EVENT_NONE */
-	bool is_chosen;	   /* the others are there for their pairs and levels */
+	int64_t bytes;	      /* negative: freed */
+	int64_t allocated;    /* on the device after it */
+	int64_t reserved;     /* -1: unknown */
+	uint32_t device;      /* of devices */
+	uint32_t row;	      /* the innermost around it, or ROW_NONE */
+	uint32_t pair;	      /* what frees it, or allocated it; EVENT_NONE */
+	bool is_chosen;	      /* the others are there for their pairs and levels */
+	bool is_level_known;  /* the writer said what is allocated after it */
+	bool is_unknown_free; /* of something that the trace never saw allocated, and of no size that it knows: bytes is
+				 0 */
+	bool is_lost;	      /* its address was given out again although nobody freed it: when it went is not known */
 } memory_event;
 
 typedef struct memory_device {
@@ -36,6 +40,12 @@ typedef struct memory_events {
 	VEC(memory_event) items;
 	VEC(memory_device) devices;
 } memory_events;
+
+/* It was allocated in the trace and is still there at its end. */
+static inline bool event_stays(const memory_event *e)
+{
+	return e->bytes > 0 && e->pair == EVENT_NONE && !e->is_lost;
+}
 
 /* False when out of memory; done() all the same. */
 bool memory_events_load(memory_events *m, const rows *r, const rows_options *chosen);

@@ -1,5 +1,5 @@
-/* Every allocation fails once while all rules look at a trace: no crash, no leak, and either SONDE_E_MEMORY or a whole
-   answer. */
+/* Every allocation fails once while all rules look at a trace, and the analyses that share their parts: no crash, no
+   leak, and either SONDE_E_MEMORY or a whole answer. */
 #include "unit/analyze/rule_kit.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -36,10 +36,12 @@ static void plant_much(kit *k, int64_t t, bool fires)
 	call(k, t + 5000, t + 6100, "cudaStreamSynchronize");
 }
 
+static const char *analysis;
+
 static sonde_status analyze(sonde_error *err)
 {
 	sonde_result *result = NULL;
-	sonde_status status = sonde_analyze(trace, "bottlenecks", NULL, &result, err);
+	sonde_status status = sonde_analyze(trace, analysis, NULL, &result, err);
 
 	sonde_result_free(result);
 	return status;
@@ -51,9 +53,14 @@ static void every_allocation_may_fail(void **state)
 				     .n_ranks = 2,
 				     .device = "[{\"computeMajor\": 8, \"totalGlobalMem\": 1000}]" };
 
+	static const char *const names[] = { "bottlenecks", "leaks" };
+
 	(void)state;
 	trace = plant_trace(&c, true);
-	fail_each_allocation("bottlenecks", analyze, 1);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		analysis = names[i];
+		fail_each_allocation(analysis, analyze, 1);
+	}
 	sonde_trace_free(trace);
 }
 
