@@ -49,26 +49,11 @@ void leak_find_place(const leak_sums *l, const memory_event *e, leak_place *to)
 	}
 }
 
-int64_t leak_step_at(const leak_device *d, int64_t ns)
-{
-	const rows_rank *rank = d->rank;
-	size_t low = 0, high = rank ? rank->n_steps : 0;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (rank->steps[middle].start_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (int64_t)low - 1;
-}
-
 static bool add_block(leak_sums *l, uint32_t number)
 {
 	const memory_event *e = &l->events.items.items[number];
 	leak_device *d = &l->devices[e->device];
-	int64_t step = leak_step_at(d, e->time_ns);
+	int64_t step = rank_step_at(d->rank, e->time_ns);
 	leak_place p = { .device = e->device, .bytes = e->bytes, .first = step, .last_counted = LEAK_NO_STEP };
 
 	leak_find_place(l, e, &p);

@@ -54,7 +54,5 @@ void leak_sums_done(leak_sums *l);
 
 /* Where an event came from: fills op, scope and python. */
 void leak_find_place(const leak_sums *l, const memory_event *e, leak_place *to);
-/* The step that was the last to begin, of leak_device.rank; LEAK_NO_STEP: none had. */
-int64_t leak_step_at(const leak_device *d, int64_t ns);
 
 #endif

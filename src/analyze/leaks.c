@@ -245,7 +245,7 @@ static void add_blocks(leaks *l, const sonde_analyze_options *options, sonde_res
 	for (size_t i = 0; i < n; i++) {
 		const memory_event *e = &l->sums.events.items.items[l->sums.blocks.items[i]];
 		const leak_device *d = &l->sums.devices[e->device];
-		int64_t step = leak_step_at(d, e->time_ns);
+		int64_t step = rank_step_at(d->rank, e->time_ns);
 		leak_place p = { .device = e->device, .bytes = e->bytes };
 		cell *c = table_row(r, t, 0);
 		leak_find_place(&l->sums, e, &p);

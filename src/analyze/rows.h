@@ -124,6 +124,21 @@ static inline const char *row_category(const rows *r, const row *of)
 	return index_text(r->ix, r->sites[of->site].category);
 }
 
+/* The step of a rank that was the last to begin: its place in rank->steps; -1: none had. rank may be NULL. */
+static inline int64_t rank_step_at(const rows_rank *rank, int64_t ns)
+{
+	size_t low = 0, high = rank ? rank->n_steps : 0;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (rank->steps[middle].start_ns <= ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (int64_t)low - 1;
+}
+
 /* The row of a slice, or ROW_NONE. */
 static inline uint32_t rows_of_slice(const rows *r, uint64_t id)
 {

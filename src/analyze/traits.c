@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/compile_calls.h"
 #include "analyze/kernel_kind.h"
 
 typedef enum match { STARTS, HOLDS, ENDS, IS } match;
@@ -97,9 +98,6 @@ static const naming host_names[] = {
 	{ "Backward", ENDS, TRAIT_BACKWARD }, /* of PyTorch before 1.9: AddmmBackward, ReluBackward1 */
 	{ "Backward0", ENDS, TRAIT_BACKWARD },
 	{ "Backward1", ENDS, TRAIT_BACKWARD },
-	{ "dynamo_timed", HOLDS, TRAIT_COMPILE },
-	{ "compile_inner", HOLDS, TRAIT_COMPILE },
-	{ "Torch-Compiled Region", STARTS, TRAIT_REGION },
 	{ "DataParallel.forward", IS, TRAIT_DATA_PARALLEL },
 	{ "detect_anomaly", HOLDS, TRAIT_DEBUG },
 	{ "anomaly_mode.py", HOLDS, TRAIT_DEBUG },
@@ -178,6 +176,8 @@ uint32_t traits_of(const char *name, const char *category, site_class class)
 		break;
 	}
 	traits = LOOK_UP(name, host_names);
+	compile_kind compiled = compile_kind_of(name, category, class);
+	traits |= compiled == COMPILE_WORK ? TRAIT_COMPILE : compiled == COMPILE_REGION ? TRAIT_REGION : 0;
 	return traits & (TRAIT_LOADER | TRAIT_COMM_HOST) || !is_op(category, class) ? traits : traits | TRAIT_OP;
 }
 

@@ -34,6 +34,11 @@ static void plant_much(kit *k, int64_t t, bool fires)
 	work(k, STREAM, t + 2010, 5, t + 2050, t + 4000, "volta_sgemm_128x64", 0);
 	work(k, OTHER_STREAM, t + 2020, 5, t + 4000 + 500 * k->rank, t + 6000, "ncclDevKernel_AllReduce_Sum_f32", 0);
 	call(k, t + 5000, t + 6100, "cudaStreamSynchronize");
+	op(k, t + 7000, t + 9000, "Torch-Compiled Region: 0/0");
+	op(k, t + 7100, t + 7200, "dynamo");
+	op(k, t + 7300, t + 8000, "Torch-Compiled Region: 1/1");
+	work(k, STREAM, t + 7400, 5, t + 7500, t + 7600, "triton_poi_fused_add_0", 0);
+	op(k, t + 9100, t + 9200, "CompiledFunctionBackward");
 }
 
 static const char *analysis;
@@ -53,7 +58,7 @@ static void every_allocation_may_fail(void **state)
 				     .n_ranks = 2,
 				     .device = "[{\"computeMajor\": 8, \"totalGlobalMem\": 1000}]" };
 
-	static const char *const names[] = { "bottlenecks", "leaks" };
+	static const char *const names[] = { "bottlenecks", "leaks", "compile" };
 
 	(void)state;
 	trace = plant_trace(&c, true);
