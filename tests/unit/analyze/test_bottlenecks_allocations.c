@@ -58,7 +58,7 @@ static void every_allocation_may_fail(void **state)
 				     .n_ranks = 2,
 				     .device = "[{\"computeMajor\": 8, \"totalGlobalMem\": 1000}]" };
 
-	static const char *const names[] = { "bottlenecks", "leaks", "compile" };
+	static const char *const names[] = { "bottlenecks", "leaks", "compile", "gpu" };
 
 	(void)state;
 	trace = plant_trace(&c, true);
