@@ -58,7 +58,8 @@ static bool add_to_list(shorts *s, uint32_t rank, size_t number, int64_t dur_ns)
 	op_key key = op == ROW_NONE ? (op_key){ .name = INDEX_NONE, .rank = rank } : op_key_of(s->o, rank, op);
 
 	key.track = 0;
-	key.args[OP_INPUTS] = 0;
+	/* TraceLens tells arguments apart by their values, not by their types. */
+	key.args[s->o->w->is_tracelens ? OP_TYPES : OP_INPUTS] = 0;
 	key.more = r->sites[item->site].name;
 	uint32_t at = intern(&s->keys, (const char *)&key, sizeof key);
 	if (at == INTERN_NONE || (at == s->sums.n && !VEC_ADD(&s->sums)))

@@ -147,8 +147,7 @@ def check_short(gold, rank, o, c):
     want = gold.get("short_kernels")
     if want and rank == 0:
         rows = o["short_kernels"]
-        if c.name != "tl_xdit_sd35":  # 122 there, 124 here: what it joins is not known
-            c.put("short_kernels", "groups", want["groups"], len(rows))
+        c.put("short_kernels", "groups", want["groups"], len(rows))
         c.put("short_kernels", "count", want["count"], sum(row["count"] for row in rows))
         c.put("short_kernels", "sum", want["sum_us"], sum(row["sum_ns"] for row in rows) / 1000)
     want = gold.get("short_kernel_histogram")
