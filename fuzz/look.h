@@ -23,10 +23,12 @@ static FILE *nowhere(void)
 
 static void print(const sonde_result *result, unsigned choice)
 {
-	static const sonde_format formats[] = { SONDE_TEXT, SONDE_TEXT, SONDE_JSON, SONDE_CSV };
+	static const sonde_format formats[] = { SONDE_TEXT, SONDE_TEXT,	    SONDE_JSON,
+						SONDE_CSV,  SONDE_MARKDOWN, SONDE_HTML };
+	enum { N_FORMATS = sizeof formats / sizeof formats[0] };
 	sonde_print_options wide = { .struct_size = sizeof wide, .width = 200, .color = true, .utf8 = true };
 
-	if (sonde_result_print(result, formats[choice % 4], choice % 4 ? &wide : NULL, nowhere(), NULL))
+	if (sonde_result_print(result, formats[choice % N_FORMATS], choice % N_FORMATS ? &wide : NULL, nowhere(), NULL))
 		abort();
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 
 static const setting_def series_setting = { "bandwidth.series", SETTING_BOOL, "no", "every change as a table" };
 
@@ -96,11 +97,11 @@ static size_t make_changes(bandwidth_tables *b, const work_rank *rank, change *c
 		label *l = &b->labels[*at];
 		int64_t dur = item->dur == 0 && is_hta ? b->w->ticks_per_us : item->dur;
 		l->n++;
-		l->ticks += item->dur;
+		l->ticks = add_bounded(l->ticks, item->dur);
 		if (!is_hta && (!dur || item->bandwidth <= 0))
 			continue;
 		changes[n++] = (change){ item->start, item->bandwidth, *at, is_hta ? 0 : 1 };
-		changes[n++] = (change){ item->start + dur, -item->bandwidth, *at, is_hta ? 1 : 0 };
+		changes[n++] = (change){ add_bounded(item->start, dur), -item->bandwidth, *at, is_hta ? 1 : 0 };
 	}
 	return n;
 }

@@ -329,9 +329,9 @@ typedef struct key_ranges {
 static void match_by_time(const collectives *c, key_ranges *k, size_t rank, uint32_t *places)
 {
 	const collective *wide = c->ranks[k->widest].items + k->first[k->widest];
-	const collective *items = c->ranks[rank].items + k->first[rank];
 	int64_t reach = reach_of(wide, k->most), offset = c->ranks[rank].offset - c->ranks[k->widest].offset;
 	size_t n = k->end[rank] - k->first[rank], at = 0;
+	const collective *items = n ? &c->ranks[rank].items[k->first[rank]] : NULL;
 
 	for (size_t i = 0; i < k->most && at < n; i++) {
 		/* The nearest one that is still free. */

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 #include "base/format_number.h"
 
 static const column event_columns[] = {
@@ -283,7 +284,7 @@ static void add_ranks(sums *s, const collective_event *e, const timing *t)
 
 static cell ns_cell(const work *w, double ns)
 {
-	return isnan(ns) ? cell_unknown() : w->is_tracelens ? cell_number(ns) : cell_ns(llrint(ns));
+	return isnan(ns) ? cell_unknown() : w->is_tracelens ? cell_number(ns) : cell_ns(whole_bounded(rint(ns)));
 }
 
 static void put_summary(const sums *s, const sonde_analyze_options *options, sonde_result *r)
@@ -409,8 +410,8 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	}
 	if (ok && s.n_events) {
 		result_answer(r, "%zu collectives: %s once everybody is there, %s of waiting on %zu ranks", s.n_events,
-			      format_ns(latency, llrint(s.latency_ns)), format_ns(wait, llrint(work_ns(w, s.wait))),
-			      c.n_ranks);
+			      format_ns(latency, whole_bounded(rint(s.latency_ns))),
+			      format_ns(wait, whole_bounded(rint(work_ns(w, s.wait)))), c.n_ranks);
 		result_note_add(r, "matched", "%s; clocks %s", collective_methods_text(&c, r),
 				w->is_tracelens ? "as they are" : "by the common end of collectives");
 	} else if (ok && w->n_ranks < 2) {

@@ -107,8 +107,8 @@ static void put(const collectives *c, const op_sum *s, sonde_result *r, table *t
 	*to++ = at->stream < 0 ? cell_unknown() : cell_integer(at->stream);
 	*to++ = cell_count(s->n);
 	*to++ = cell_ns(s->sum_ns);
-	*to++ = c->w->is_tracelens ? cell_number(mean) : cell_ns(llrint(mean));
-	*to++ = isnan(std) ? cell_unknown() : c->w->is_tracelens ? cell_number(std) : cell_ns(llrint(std));
+	*to++ = c->w->is_tracelens ? cell_number(mean) : cell_ns(whole_bounded(rint(mean)));
+	*to++ = isnan(std) ? cell_unknown() : c->w->is_tracelens ? cell_number(std) : cell_ns(whole_bounded(rint(std)));
 	*to++ = cell_ns(s->min_ns);
 	*to++ = cell_ns(s->max_ns);
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/comparison.h"
+#include "analyze/stats.h"
 #include "base/error.h"
 #include "base/intern.h"
 
@@ -94,7 +95,7 @@ static bool add_row(trace_diff *d, int side, const char *name, bool on_gpu, int6
 	const int devices[] = { on_gpu ? ON_GPU : ON_CPU, ON_ALL };
 	for (int i = 0; i < 2; i++) {
 		n->counts[devices[i]][side]++;
-		n->total_us[devices[i]][side] += us;
+		n->total_us[devices[i]][side] = add_bounded(n->total_us[devices[i]][side], us);
 	}
 	return true;
 }
@@ -158,6 +159,11 @@ static category category_of(const uint64_t *counts)
 						: UNCHANGED;
 }
 
+static cell cell_us(int64_t us)
+{
+	return cell_ns(us > INT64_MAX / 1000 ? INT64_MAX : us < INT64_MIN / 1000 ? INT64_MIN : 1000 * us);
+}
+
 /* By bytes, as pandas sorts them. */
 static int by_text(const void *a, const void *b, void *texts)
 {
@@ -173,11 +179,11 @@ static void put_name(sonde_result *r, table *t, const trace_diff *d, uint32_t nu
 
 	c[0] = cell_string(result_string(r, intern_text(&d->texts, number)));
 	c[1] = cell_count(counts[CONTROL]);
-	c[2] = cell_ns(1000 * us[CONTROL]);
+	c[2] = cell_us(us[CONTROL]);
 	c[3] = cell_count(counts[TEST]);
-	c[4] = cell_ns(1000 * us[TEST]);
+	c[4] = cell_us(us[TEST]);
 	c[5] = cell_integer((int64_t)counts[TEST] - (int64_t)counts[CONTROL]);
-	c[6] = cell_ns(1000 * (us[TEST] - us[CONTROL]));
+	c[6] = cell_us(us[TEST] - us[CONTROL]);
 	c[7] = cell_string(counts[TEST] > counts[CONTROL] ? "+" : counts[TEST] < counts[CONTROL] ? "-" : "=");
 }
 
@@ -206,7 +212,7 @@ static void put_sum(sonde_result *r, table *t, const trace_diff *d, int device)
 		const diff_name *n = &d->names.items[i];
 		for (int side = 0; side < N_SIDES; side++) {
 			calls[side] += n->counts[device][side];
-			us[side] += n->total_us[device][side];
+			us[side] = add_bounded(us[side], n->total_us[device][side]);
 		}
 		if (n->counts[device][CONTROL] || n->counts[device][TEST])
 			counts[category_of(n->counts[device])]++;
@@ -214,8 +220,8 @@ static void put_sum(sonde_result *r, table *t, const trace_diff *d, int device)
 	c[0] = cell_string(device_keys[device]);
 	for (int i = 0; i < N_CATEGORIES; i++)
 		c[1 + i] = cell_count(counts[i]);
-	c[6] = cell_ns(1000 * us[CONTROL]);
-	c[7] = cell_ns(1000 * us[TEST]);
+	c[6] = cell_us(us[CONTROL]);
+	c[7] = cell_us(us[TEST]);
 	c[8] = cell_count(calls[CONTROL]);
 	c[9] = cell_count(calls[TEST]);
 }

@@ -110,8 +110,10 @@ static bool sum_rank(const compare_run *run, const rows *r, const rows_rank *ran
 		const run_step *s = &steps[i];
 		if (s->rank != rank->rank || s->sample == RUN_NO_SAMPLE)
 			continue;
-		for (size_t k = 0; k < N_ROLES; k++)
-			sums[k * run->n_steps + s->sample] += intervals_overlap_with(&of[k], s->start_ns, s->end_ns);
+		for (size_t k = 0; k < N_ROLES; k++) {
+			int64_t *sum = &sums[k * run->n_steps + s->sample];
+			*sum = add_bounded(*sum, intervals_overlap_with(&of[k], s->start_ns, s->end_ns));
+		}
 	}
 	for (int k = 0; k < N_ROLES; k++)
 		intervals_done(&of[k]);

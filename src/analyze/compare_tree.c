@@ -320,9 +320,9 @@ static cell *put_numbers(const tree_diff *d, const node *n, cell *c)
 {
 	*c++ = cell_number((double)n->n[0] / d->per[0]);
 	*c++ = cell_number((double)n->n[1] / d->per[1]);
-	*c++ = cell_ns(llrint(time_of(d, n, 0)));
-	*c++ = cell_ns(llrint(time_of(d, n, 1)));
-	*c++ = cell_ns(llrint(difference_ns(d, n)));
+	*c++ = cell_ns(whole_bounded(rint(time_of(d, n, 0))));
+	*c++ = cell_ns(whole_bounded(rint(time_of(d, n, 1))));
+	*c++ = cell_ns(whole_bounded(rint(difference_ns(d, n))));
 	return c;
 }
 
@@ -417,7 +417,7 @@ static void say(const tree_diff *d, sonde_result *r)
 	result_answer(r, "B takes %.3g %% %s %s time%s than A (%s); most of it at %s: %s%s", fabs(100 * (b - a) / a),
 		      b < a ? "less" : "more", what, per, format_from_to(from_to, a, b),
 		      place == NODE_ROOT ? "what only one of them has" : name_of(d, place), most_ns > 0 ? "+" : "-",
-		      format_ns(most, llrint(fabs(most_ns))));
+		      format_ns(most, whole_bounded(rint(fabs(most_ns)))));
 	result_add(r, "change_percent", cell_percent(100 * (b - a) / a));
 	if (d->on_host)
 		result_note_add(r, "note", "one of them has no device rows: times are the host's");

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 #include "base/error.h"
 
 static sonde_status no_memory(sonde_error *err)
@@ -84,16 +85,16 @@ static sonde_status sum_device(evidence *e, sonde_error *err)
 		const row *at = &r->items[i];
 		if (!(at->flags & ROW_DEVICE))
 			continue;
-		e->device_ns += at->dur_ns;
+		e->device_ns = add_bounded(e->device_ns, at->dur_ns);
 		e->has_device = true;
 		e->has_comm = e->has_comm || (row_traits(e, at) & TRAIT_COMM_KERNEL);
 		if (at->launch != ROW_NONE)
-			sums[at->launch] += at->dur_ns;
+			sums[at->launch] = add_bounded(sums[at->launch], at->dur_ns);
 	}
 	for (size_t i = 0; i <= r->n; i++) {
 		int64_t own = i < r->n ? sums[i] : 0;
 		sums[i] = so_far;
-		so_far += own;
+		so_far = add_bounded(so_far, own);
 	}
 	return SONDE_OK;
 }
@@ -271,7 +272,7 @@ static sonde_status load_ranks(evidence *e, sonde_error *err)
 		if (!intervals_merge(&k->span))
 			return no_memory(err);
 		k->span_ns = intervals_length(&k->span);
-		e->span_ns += k->span_ns;
+		e->span_ns = add_bounded(e->span_ns, k->span_ns);
 	}
 	if (e->n_ranks)
 		sort_rows(e);

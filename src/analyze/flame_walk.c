@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include "analyze/flame.h"
+#include "analyze/stats.h"
 #include "base/error.h"
 
 /* One depth of a stack. */
@@ -238,8 +239,10 @@ static void leave(walk *w, unsigned depth)
 		add_bytes(w, l->node, l->now.start_ns + l->now.dur_ns);
 	if (w->options->by <= FLAME_SELF && w->options->mode != FLAME_CALLERS && l->is_counted)
 		add_self(w, l->node, l->within_ns - l->child_ns);
-	if (depth)
-		w->levels[depth - 1]->child_ns += l->is_counted ? l->within_ns : l->child_ns;
+	if (depth) {
+		int64_t *child_ns = &w->levels[depth - 1]->child_ns;
+		*child_ns = add_bounded(*child_ns, l->is_counted ? l->within_ns : l->child_ns);
+	}
 }
 
 /* ---- A stack of lanes -------------------------------------------------------------------------------------------- */
@@ -426,7 +429,7 @@ static void sum_up(walk *w)
 		if (from_self)
 			*value += w->is_base ? nodes[i].base_self : nodes[i].self;
 		if (nodes[i].parent == FLAME_NONE)
-			total += *value;
+			total = add_bounded(total, *value);
 		else if (from_self)
 			*(w->is_base ? &nodes[nodes[i].parent].base : &nodes[nodes[i].parent].value) += *value;
 	}

@@ -11,6 +11,7 @@
 #include "analyze/work.h"
 
 #include <stdlib.h>
+#include "analyze/stats.h"
 
 typedef enum cause { HOST_WAIT, KERNEL_WAIT, OTHER, CAUSES } cause;
 static const char *const cause_names[CAUSES] = { "host_wait", "kernel_wait", "other" };
@@ -119,8 +120,8 @@ static bool add_stream(stream_gaps *g, const stream_item *items, size_t n)
 
 	find_gaps(g, items, n);
 	for (size_t i = 0; i < n; i++) {
-		sums[g->gaps[i].cause] += g->gaps[i].length;
-		total += g->gaps[i].length;
+		sums[g->gaps[i].cause] = add_bounded(sums[g->gaps[i].cause], g->gaps[i].length);
+		total = add_bounded(total, g->gaps[i].length);
 		n_of[g->gaps[i].cause]++;
 	}
 	for (cause c = 0; ok && c < CAUSES; c++)
@@ -155,7 +156,7 @@ static bool add_rank(stream_gaps *g)
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	stream_gaps g = { .w = w, .r = r, .limit = (int64_t)(setting(options, &kernel_wait) / w->ns_per_tick) };
+	stream_gaps g = { .w = w, .r = r, .limit = whole_bounded(setting(options, &kernel_wait) / w->ns_per_tick) };
 	bool ok = true;
 
 	g.sums = result_table(r, "idle", "Idle time of streams, by cause", idle_columns,

@@ -10,6 +10,7 @@
 #include "analyze/work.h"
 
 #include <stdlib.h>
+#include "analyze/stats.h"
 
 static const setting_def slow_call = { "launches.slow_call", SETTING_NS, "50us", "calls that took longer are counted" };
 static const setting_def long_delay = { "launches.long_delay", SETTING_NS, "100us",
@@ -70,7 +71,7 @@ static bool collect_calls(const work_rank *rank, const launch_limits *limits, la
 	for (size_t i = 0; calls && i < rank->n_launches; i++) {
 		const work_item *item = &rank->items[rank->launches[i].item];
 		launched *l = &calls[rank->launches[i].call];
-		l->ticks += item->dur;
+		l->ticks = add_bounded(l->ticks, item->dur);
 		l->start = !l->any || item->start < l->start ? item->start : l->start;
 		l->any = true;
 		s->values[KERNEL][s->n[KERNEL]++] = (double)item->dur;
@@ -121,8 +122,8 @@ static bool put_rank(const work *w, const work_rank *rank, launch_sums *s, sonde
 static bool add_rank(const work *w, const work_rank *rank, const sonde_analyze_options *options, sonde_result *r,
 		     table *t, table *times)
 {
-	launch_limits limits = { .slow = (int64_t)(setting(options, &slow_call) / w->ns_per_tick),
-				 .late = (int64_t)(setting(options, &long_delay) / w->ns_per_tick) };
+	launch_limits limits = { .slow = whole_bounded(setting(options, &slow_call) / w->ns_per_tick),
+				 .late = whole_bounded(setting(options, &long_delay) / w->ns_per_tick) };
 	launch_sums s = { 0 };
 	bool ok = true;
 

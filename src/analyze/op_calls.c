@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/stats.h"
 
 #define NOT_YET (ROW_NONE - 1)
 
@@ -104,7 +105,7 @@ static void add_time(int64_t *sum, int64_t *end, const work_item *item)
 	int64_t item_end = item->start + item->dur, from = item->start > *end ? item->start : *end;
 
 	if (item_end > from) {
-		*sum += item_end - from;
+		*sum = add_bounded(*sum, item_end - from);
 		*end = item_end;
 	}
 }

@@ -78,49 +78,77 @@ static bool is_launch_by_hta(const char *name)
 	return false;
 }
 
-/* Operators that have begun, by start; those that have ended go as they are met. */
-typedef VEC(uint32_t) open_ops;
+/*
+ * Operators that have begun and may still be asked for. Those of one start are a group, in the order of the file, each
+ * of which ends later than the one before it: another would never be found. A group that ends no later than one that
+ * began after it goes too, so that both ends and groups can be searched by halves.
+ */
+typedef struct open_op {
+	int64_t end;
+	uint32_t call;
+} open_op;
+typedef struct op_group {
+	int64_t start, last_end;
+	size_t first, n;
+} op_group;
+typedef struct open_ops {
+	VEC(open_op) ops;
+	VEC(op_group) groups;
+} open_ops;
 
-static uint32_t last_open(const calls_rank *k, open_ops *open, const call *at)
+static bool open_add(open_ops *open, const call *op, uint32_t number)
 {
-	int64_t end = at->start + at->dur;
-	uint32_t found = CALL_NONE;
+	op_group *last = open->groups.n ? &open->groups.items[open->groups.n - 1] : NULL;
+	int64_t end = op->start + op->dur;
 
-	while (open->n) {
-		const call *last = &k->items[open->items[open->n - 1]];
-		if (last->start + last->dur >= at->start)
-			break;
-		open->n--;
+	if (last && last->start == op->start && end <= last->last_end)
+		return true;
+	open_op *new_op = VEC_ADD(&open->ops);
+	if (!new_op)
+		return false;
+	*new_op = (open_op){ end, number };
+	if (!last || last->start != op->start) {
+		last = VEC_ADD(&open->groups);
+		if (!last)
+			return false;
+		*last = (op_group){ .start = op->start, .first = open->ops.n - 1 };
 	}
-	/* Those that began at the same time: the first of the file. */
-	for (size_t i = open->n; i-- > 0;) {
-		const call *op = &k->items[open->items[i]];
-		if (found != CALL_NONE && op->start != k->items[found].start)
-			break;
-		if (op->start + op->dur >= end)
-			found = open->items[i];
-	}
-	return found;
+	last->last_end = end;
+	last->n++;
+	for (; last > open->groups.items && last[-1].last_end <= end; last--, open->groups.n--)
+		last[-1] = *last;
+	return true;
 }
 
-/* Drops what has ended everywhere, so that the list stays as short as threads are deep. */
-static void clean(const calls_rank *k, open_ops *open, int64_t now)
+/* Of those that last until then: what began last, and of those that began together the first of the file. */
+static uint32_t open_find(const open_ops *open, int64_t end)
 {
-	size_t n = 0;
+	size_t low = 0, high = open->groups.n;
 
-	for (size_t i = 0; i < open->n; i++) {
-		const call *op = &k->items[open->items[i]];
-		if (op->start + op->dur >= now)
-			open->items[n++] = open->items[i];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (open->groups.items[middle].last_end >= end)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	open->n = n;
+	if (!low)
+		return CALL_NONE;
+	const op_group *g = &open->groups.items[low - 1];
+	for (low = g->first, high = g->first + g->n - 1; low < high;) {
+		size_t middle = low + (high - low) / 2;
+		if (open->ops.items[middle].end >= end)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return open->ops.items[low].call;
 }
 
 static bool find_hta(const calls *c, const calls_rank *k, launch_list *to)
 {
 	by_time *all = malloc((k->n + 1) * sizeof *all);
 	open_ops open = { 0 };
-	size_t clean_at = 64;
 	bool ok = all != NULL;
 
 	for (uint32_t i = 0; ok && i < k->n; i++)
@@ -128,21 +156,15 @@ static bool find_hta(const calls *c, const calls_rank *k, launch_list *to)
 	ok = ok && sort_by_time(all, k->n);
 	for (size_t i = 0; ok && i < k->n; i++) {
 		uint32_t at = all[i].call;
-		const char *name = call_name(c, k->items[at].site);
-		if (strncmp(name, "aten::", 6) == 0) {
-			uint32_t *op = VEC_ADD(&open);
-			ok = op != NULL;
-			if (op)
-				*op = at;
-		} else if (is_launch_by_hta(name) && call_direct(k, at).n) {
-			ok = add_launch(to, last_open(k, &open, &k->items[at]), at);
-		}
-		if (open.n >= clean_at) {
-			clean(k, &open, k->items[at].start);
-			clean_at = 2 * open.n + 64;
-		}
+		const call *one = &k->items[at];
+		const char *name = call_name(c, one->site);
+		if (strncmp(name, "aten::", 6) == 0)
+			ok = open_add(&open, one, at);
+		else if (is_launch_by_hta(name) && call_direct(k, at).n)
+			ok = add_launch(to, open_find(&open, one->start + one->dur), at);
 	}
-	VEC_DONE(&open);
+	VEC_DONE(&open.ops);
+	VEC_DONE(&open.groups);
 	free(all);
 	return ok;
 }

@@ -4,6 +4,7 @@
  */
 #include "analyze/profile.h"
 
+#include "analyze/stats.h"
 #include "analyze/step_list.h"
 #include "base/error.h"
 
@@ -44,7 +45,7 @@ void profile_enter_rank(profile *p, int32_t rank)
 		first++;
 	while (first + n < p->windows.n && p->windows.items[first + n].rank == rank)
 		n++;
-	p->rank_windows = p->windows.items + first;
+	p->rank_windows = n ? &p->windows.items[first] : NULL;
 	p->n_rank_windows = n;
 }
 
@@ -100,7 +101,7 @@ static void measure(profile *p)
 			continue;
 		start_ns = from_ns < start_ns ? from_ns : start_ns;
 		end_ns = to_ns > end_ns ? to_ns : end_ns;
-		covered += w->rank == p->windows.items[0].rank ? to_ns - from_ns : 0;
+		covered = add_bounded(covered, w->rank == p->windows.items[0].rank ? to_ns - from_ns : 0);
 	}
 	if (o->use_steps && start_ns <= end_ns) {
 		p->start_ns = start_ns;

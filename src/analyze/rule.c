@@ -113,7 +113,7 @@ void tally_add(tally *t, uint32_t number, int64_t ns)
 	size_t at = t->n_worst;
 
 	t->n++;
-	t->ns += ns;
+	t->ns = add_bounded(t->ns, ns);
 	while (at > 0 && t->worst_ns[at - 1] < ns)
 		at--;
 	if (at == TALLY_WORST)

@@ -20,6 +20,7 @@
 #include "analyze/evidence.h"
 #include "analyze/result.h"
 #include "analyze/settings.h"
+#include "analyze/stats.h"
 #include "base/vec.h"
 
 typedef enum rule_need {

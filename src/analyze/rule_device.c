@@ -20,7 +20,7 @@ int64_t rule_exposed(const rule_run *r, uint32_t traits, tally *t)
 			tally_add(t, k->of->device[j], at->dur_ns);
 		}
 		if (intervals_merge(&these) && intervals_intersect(&these, &k->span, &inside))
-			sum += intervals_length(&inside) - intervals_overlap(&inside, &k->compute);
+			sum = add_bounded(sum, intervals_length(&inside) - intervals_overlap(&inside, &k->compute));
 		else
 			r->result->failed = true;
 		intervals_done(&these);
@@ -63,7 +63,7 @@ int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, ui
 	}
 	for (size_t i = 0; stretches && i < e->n_ranks; i++) {
 		r->result->failed = !intervals_merge(&stretches[i]) || r->result->failed;
-		sum += intervals_length(&stretches[i]);
+		sum = add_bounded(sum, intervals_length(&stretches[i]));
 		intervals_done(&stretches[i]);
 	}
 	free(stretches);
@@ -85,7 +85,7 @@ int64_t rule_gaps(const rule_run *r, bool late, int64_t least_ns, tally *t)
 			const row *launch = at->launch == ROW_NONE ? NULL : evidence_row(e, at->launch);
 			if (gap > least_ns && launch && (launch->start_ns > end) == late &&
 			    intervals_overlap_with(&e->ranks[i].idle, end, at->start_ns) == gap) {
-				sum += gap;
+				sum = add_bounded(sum, gap);
 				tally_add(t, of->device[j], gap);
 			}
 			end = row_end_ns(at) > end ? row_end_ns(at) : end;

@@ -136,7 +136,7 @@ void rule_starved(rule_run *r, const starved_rule *what)
 		if (samples.items[i].value <= rule_setting(r, BUSY) || use_of(at) >= rule_setting(r, USE))
 			continue;
 		n++;
-		lost += at->seen_ns - at->busy_ns;
+		lost = add_bounded(lost, at->seen_ns - at->busy_ns);
 		worst = at->seen_ns - at->busy_ns > worst.seen_ns - worst.busy_ns ? *at : worst;
 	}
 	if (samples.n)

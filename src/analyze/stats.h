@@ -32,6 +32,12 @@ static inline int64_t add_bounded(int64_t a, int64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? (b < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
+/* Without its fraction, or the largest or smallest number there is. */
+static inline int64_t whole_bounded(double value)
+{
+	return value >= 0x1p63 ? INT64_MAX : value > -0x1p63 ? (int64_t)value : INT64_MIN;
+}
+
 void stats_add(stats *s, int64_t ns);
 int64_t stats_average(const stats *s);
 int64_t stats_deviation(const stats *s);

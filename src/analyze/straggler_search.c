@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "analyze/kernel_kind.h"
+#include "analyze/stats.h"
 #include "base/error.h"
 
 /* ---- Sums -------------------------------------------------------------------------------------------------------- */
@@ -79,11 +80,12 @@ static void add_collective(straggler_search *s, const collective_event *e)
 		}
 	}
 	for (uint32_t i = 0; i < e->n; i++)
-		s->ranks[members[i].rank].waited_ns += last - collective_start(c, &members[i]);
+		s->ranks[members[i].rank].waited_ns =
+			add_bounded(s->ranks[members[i].rank].waited_ns, last - collective_start(c, &members[i]));
 	int64_t lost = lost_between(s, e, latest, before, last);
 	s->ranks[latest].n_last++;
-	s->ranks[latest].late_ns += last - before;
-	s->ranks[latest].lost_ns += lost;
+	s->ranks[latest].late_ns = add_bounded(s->ranks[latest].late_ns, last - before);
+	s->ranks[latest].lost_ns = add_bounded(s->ranks[latest].lost_ns, lost);
 	if (step < s->n_steps)
 		s->ranks[latest].by_step[step] += lost;
 }
@@ -150,7 +152,7 @@ static bool sum_up(straggler_search *s)
 	s->n_steps = reference->n_steps ? reference->n_steps : 1;
 	s->span_ns = s->steps ? 0 : reference->end_ns - reference->start_ns;
 	for (size_t i = 0; s->steps && i < s->n_steps; i++)
-		s->span_ns += s->steps[i].dur_ns;
+		s->span_ns = add_bounded(s->span_ns, s->steps[i].dur_ns);
 	if (!make_ranks(s))
 		return false;
 	for (size_t i = 0; i < s->found.events.n; i++)

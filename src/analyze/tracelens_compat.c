@@ -405,7 +405,7 @@ bool work_load_tracelens(work *w)
 		to->cut_ns = INT64_MAX;
 		while (end < t.device.n && t.device.items[end].rank == to->rank)
 			end++;
-		ok = fill_rank(&t, t.device.items + first, end - first, launches, to);
+		ok = fill_rank(&t, end > first ? &t.device.items[first] : NULL, end - first, launches, to);
 		first = end;
 	}
 	if (t.has_args)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/calls.h"
+#include "analyze/stats.h"
 #include "base/big.h"
 #include "base/error.h"
 #include "base/format_number.h"
@@ -349,7 +350,7 @@ cell work_cell_f64(const work *w, double ticks)
 
 	if (isnan(ns))
 		return cell_unknown();
-	return !(w->is_hta || w->is_tracelens) || (ns == rint(ns) && fabs(ns) < 9e15) ? cell_ns(llrint(ns))
+	return !(w->is_hta || w->is_tracelens) || (ns == rint(ns) && fabs(ns) < 9e15) ? cell_ns(whole_bounded(rint(ns)))
 										      : cell_number(ns);
 }
 
@@ -418,12 +419,13 @@ void work_covers_rows(const work *w, sonde_result *r, const char *table_key, con
 		t->n_shown = 0;
 	if (c->n == c->n_all && c->n)
 		result_note_add(r, "covers", "%s: all %s %s, %s", table_key, format_count(all, c->n_all), rows_name,
-				format_ns(all_time, llrint(whole)));
+				format_ns(all_time, whole_bounded(rint(whole))));
 	else if (c->n_all)
 		result_note_add(r, "covers", "%s: %s of %s %s, %s of %s (%.1f %%); the rest: %s", table_key,
 				format_count(n, c->n), format_count(all, c->n_all), rows_name,
-				format_ns(time, llrint(part)), format_ns(all_time, llrint(whole)),
-				whole > 0 ? 100 * part / whole : 0, why);
+				format_ns(time, whole_bounded(rint(part))),
+				format_ns(all_time, whole_bounded(rint(whole))), whole > 0 ? 100 * part / whole : 0,
+				why);
 }
 
 void describe_cells(const work *w, const description *d, bool are_times, cell *to)

@@ -152,7 +152,8 @@ static void put_finding(FILE *out, size_t number, const sonde_finding *f)
 	put_sentence(out, f->title);
 	fputs("**", out);
 	if (f->seconds_lost >= 0)
-		fprintf(out, ", %s", format_ns(text, (int64_t)(f->seconds_lost * 1e9)));
+		fprintf(out, ", %s",
+			format_ns(text, f->seconds_lost < 9e9 ? (int64_t)(f->seconds_lost * 1e9) : INT64_MAX));
 	if (f->share >= 0)
 		fprintf(out, ", %s %%", format_percent(text, f->share * 100));
 	fputs("\n\n", out);

@@ -16,7 +16,7 @@ static void run(rule_run *r)
 		size_t n = 0, k = i;
 		int64_t ns = 0;
 		while (k < e->rows.n && row_traits(e, &e->rows.items[k]) & TRAIT_FREE) {
-			ns += e->rows.items[k++].dur_ns;
+			ns = add_bounded(ns, e->rows.items[k++].dur_ns);
 			n++;
 		}
 		if (n >= 2 && k < e->rows.n && row_traits(e, &e->rows.items[k]) & TRAIT_MALLOC &&

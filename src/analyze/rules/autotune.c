@@ -83,7 +83,7 @@ static void judge(rule_run *r, convolutions *c)
 {
 	const evidence *e = r->e;
 	uint64_t n_shapes = count_shapes(c), n_steps = e->n_steps ? e->n_steps * e->n_ranks : 1;
-	int64_t all = c->ns + c->forward.ns;
+	int64_t all = add_bounded(c->ns, c->forward.ns);
 
 	if (!c->n) {
 		rule_no_data(r, c->forward.n ? "no inputs of convolutions" : "no convolutions");
@@ -120,7 +120,7 @@ static void run(rule_run *r)
 		if (strcmp(name, "aten::_convolution") == 0)
 			look_at(r, read, i, &c);
 		else if (strcmp(name, "aten::convolution_backward") == 0)
-			c.ns += row_cost_ns(e, i);
+			c.ns = add_bounded(c.ns, row_cost_ns(e, i));
 	}
 	if (has_args) {
 		judge(r, &c);

@@ -74,7 +74,8 @@ static void add_rank(rule_run *r, const messages *read, const evidence_rank *k, 
 			continue;
 		double gbps = factor_of(&m) * (double)m.bytes / (double)at->dur_ns;
 		c->best_gbps = gbps > c->best_gbps ? gbps : c->best_gbps;
-		c->exposed_ns += at->dur_ns - intervals_overlap_with(&k->compute, at->start_ns, row_end_ns(at));
+		c->exposed_ns = add_bounded(
+			c->exposed_ns, at->dur_ns - intervals_overlap_with(&k->compute, at->start_ns, row_end_ns(at)));
 		tally_add(large, k->of->device[j], at->dur_ns);
 	}
 }
@@ -88,7 +89,7 @@ static void judge(rule_run *r, const size_classes *all, const tally *large, doub
 		const size_class *c = &all->items[i];
 		best = c->best_gbps > best ? c->best_gbps : best;
 		if (c->best_gbps < rule_setting(r, SHARE) * peak)
-			lost += (int64_t)((double)c->exposed_ns * (1 - c->best_gbps / peak));
+			lost = add_bounded(lost, whole_bounded((double)c->exposed_ns * (1 - c->best_gbps / peak)));
 	}
 	rule_saw(r, "%s large collectives, at best %.3g of %.3g GB/s", say_count(r, large->n), best, peak);
 	if (lost <= 0)

@@ -59,7 +59,7 @@ static void run(rule_run *r)
 		int64_t median = stats_percentile(s, 0.5);
 		if (at->dur_ns >= stats_percentile(s, rule_setting(r, PERCENTILE) / 100) &&
 		    (double)at->dur_ns >= rule_setting(r, FACTOR) * (double)median)
-			extra[at->site] += at->dur_ns - median;
+			extra[at->site] = add_bounded(extra[at->site], at->dur_ns - median);
 	}
 	for (size_t i = 0; all && extra && i < e->rows.n_sites; i++)
 		worst = extra[i] > 0 && (worst == e->rows.n_sites || extra[i] > extra[worst]) ? i : worst;

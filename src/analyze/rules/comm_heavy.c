@@ -13,7 +13,7 @@ static void run(rule_run *r)
 	int64_t exposed = rule_exposed(r, TRAIT_COMM_KERNEL, &calls), all = 0;
 
 	for (size_t i = 0; i < r->e->n_ranks; i++)
-		all += intervals_length(&r->e->ranks[i].comm);
+		all = add_bounded(all, intervals_length(&r->e->ranks[i].comm));
 	rule_saw(r, "collectives %s (%s), %s exposed", say_each(r, all), say_part(r, all), say_each(r, exposed));
 	if (!rule_exceeds(r, all, WARN) || !rule_exceeds(r, exposed, EXPOSED))
 		return;

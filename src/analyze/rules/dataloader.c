@@ -13,7 +13,8 @@ static void run(rule_run *r)
 	int64_t lost = 0;
 
 	for (size_t i = 0; i < e->n_ranks; i++)
-		lost += e->has_device ? e->ranks[i].idle_loading_ns : intervals_length(&e->ranks[i].loading);
+		lost = add_bounded(lost, e->has_device ? e->ranks[i].idle_loading_ns
+						       : intervals_length(&e->ranks[i].loading));
 	for (size_t i = 0; i < e->rows.n; i++)
 		if (row_traits(e, &e->rows.items[i]) & TRAIT_LOADER)
 			tally_add(&waits, (uint32_t)i, e->rows.items[i].dur_ns);

@@ -19,7 +19,7 @@ static void run(rule_run *r)
 			if ((double)ns <= rule_setting(r, GAP))
 				continue;
 			n++;
-			lost += ns;
+			lost = add_bounded(lost, ns);
 			longest = ns > longest ? ns : longest;
 		}
 	rule_saw(r, "%s long gaps, %s", say_count(r, n), say_each(r, lost));

@@ -14,11 +14,13 @@ static void run(rule_run *r)
 
 	for (size_t i = 0; i < e->n_ranks; i++) {
 		int64_t ns = intervals_length(&e->ranks[i].compute);
-		sum += ns;
+		sum = add_bounded(sum, ns);
 		at = ns > most ? i : at;
 		most = ns > most ? ns : most;
 	}
-	int64_t lost = most * (int64_t)e->n_ranks - sum;
+	int64_t lost = 0;
+	for (size_t i = 0; i < e->n_ranks; i++)
+		lost = add_bounded(lost, most - intervals_length(&e->ranks[i].compute));
 	rule_saw(r, "rank %d computes %s, the average %s", (int)e->ranks[at].of->rank, say_ns(r, most),
 		 say_each(r, sum));
 	if (!rule_exceeds(r, lost, WARN))

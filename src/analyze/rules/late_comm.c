@@ -82,7 +82,7 @@ static void measure_rank(const rule_run *r, const evidence_rank *k, lateness *l)
 		int64_t open = b->first < end ? intervals_overlap_with(&exposed, b->first, end) : 0;
 		l->n_late++;
 		int64_t lost = open < b->first - b->from ? open : b->first - b->from;
-		l->lost += lost;
+		l->lost = add_bounded(l->lost, lost);
 		if (lost > l->worst) {
 			l->worst = lost;
 			l->worst_time = (interval){ b->from, b->first };

@@ -18,7 +18,7 @@ static void run(rule_run *r)
 	uint64_t n_kernels = 0;
 
 	for (size_t i = 0; i < e->n_ranks; i++) {
-		lost += e->ranks[i].idle_ops_ns;
+		lost = add_bounded(lost, e->ranks[i].idle_ops_ns);
 		n_kernels += e->ranks[i].of->n_device;
 	}
 	rule_saw(r, "idle %s (%s) while the host is in operators", say_each(r, lost), say_part(r, lost));

@@ -28,8 +28,8 @@ static void run(rule_run *r)
 		n += value >= 0;
 		if (!(value >= 0 && value < limit && !(row_traits(e, at) & TRAIT_GEMM)))
 			continue;
-		tally_add(&low, (uint32_t)i, (int64_t)((double)at->dur_ns * (1 - value / limit)));
-		all += at->dur_ns;
+		tally_add(&low, (uint32_t)i, whole_bounded((double)at->dur_ns * (1 - value / limit)));
+		all = add_bounded(all, at->dur_ns);
 	}
 	args_columns_done(&value_of, 1);
 	if (!n) {

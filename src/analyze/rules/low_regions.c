@@ -28,7 +28,7 @@ static void run(rule_run *r)
 			if ((double)(seen - idle) >= rule_setting(r, BUSY) * (double)seen)
 				continue;
 			n_low++;
-			lost += idle;
+			lost = add_bounded(lost, idle);
 		}
 	}
 	rule_saw(r, "%s of %s parts mostly idle", say_count(r, n_low), say_count(r, n));

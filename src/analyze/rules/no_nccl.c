@@ -12,7 +12,7 @@ static void run(rule_run *r)
 	int64_t lost = 0;
 
 	for (size_t i = 0; i < r->e->n_ranks; i++)
-		lost += r->e->ranks[i].idle_comm_ns;
+		lost = add_bounded(lost, r->e->ranks[i].idle_comm_ns);
 	if (!calls.n && !r->e->has_comm) {
 		rule_no_data(r, "no collectives");
 		return;

@@ -21,7 +21,7 @@ static void run(rule_run *r)
 		for (size_t j = 1; j < ops->n; j++) {
 			int64_t pause = ops->items[j].start - ops->items[j - 1].end;
 			if ((double)pause < rule_setting(r, PAUSE))
-				lost += pause;
+				lost = add_bounded(lost, pause);
 		}
 	}
 	int64_t pauses = lost;
@@ -32,9 +32,9 @@ static void run(rule_run *r)
 		if ((double)at->dur_ns < rule_setting(r, OP))
 			tally_add(&tiny, (uint32_t)i, at->dur_ns);
 		else
-			work += at->dur_ns;
+			work = add_bounded(work, at->dur_ns);
 	}
-	lost += tiny.ns;
+	lost = add_bounded(lost, tiny.ns);
 	rule_saw(r, "%s tiny operators %s, pauses %s, larger operators %s", say_count(r, tiny.n), say_each(r, tiny.ns),
 		 say_each(r, pauses), say_each(r, work));
 	if ((double)tiny.n < rule_setting(r, LEAST) || !rule_exceeds(r, lost, WARN))

@@ -24,13 +24,13 @@ static void run(rule_run *r)
 		const row *at = &e->rows.items[i];
 		if (at->class != CLASS_KERNEL || row_traits(e, at) & TRAIT_COMM_KERNEL)
 			continue;
-		kernels += at->dur_ns;
+		kernels = add_bounded(kernels, at->dur_ns);
 		double value = args_column_f64(e->rows.ix, &value_of, at->args, -1);
 		n += value >= 0;
 		if (!(value >= 0 && value < limit))
 			continue;
-		tally_add(&low, (uint32_t)i, (int64_t)((double)at->dur_ns * (1 - value)));
-		all += at->dur_ns;
+		tally_add(&low, (uint32_t)i, whole_bounded((double)at->dur_ns * (1 - value)));
+		all = add_bounded(all, at->dur_ns);
 	}
 	args_columns_done(&value_of, 1);
 	if (!n) {

@@ -32,7 +32,7 @@ static void add_stage(rule_run *r, const messages *read, const evidence_rank *k,
 			continue;
 		int64_t alone = at->dur_ns - intervals_overlap_with(&k->compute, at->start_ns, row_end_ns(at));
 		n++;
-		exposed += alone;
+		exposed = add_bounded(exposed, alone);
 		tally_add(&s->waits, k->of->device[j], alone);
 	}
 	if (!n || !k->of->n_steps)
@@ -40,8 +40,8 @@ static void add_stage(rule_run *r, const messages *read, const evidence_rank *k,
 	n /= k->of->n_steps;
 	s->least_messages = !s->n || n < s->least_messages ? n : s->least_messages;
 	s->n++;
-	s->span_ns += k->span_ns;
-	s->waiting_ns += exposed + intervals_length(&k->idle);
+	s->span_ns = add_bounded(s->span_ns, k->span_ns);
+	s->waiting_ns = add_bounded(s->waiting_ns, add_bounded(exposed, intervals_length(&k->idle)));
 }
 
 static void judge(rule_run *r, const stages *s)
@@ -53,7 +53,7 @@ static void judge(rule_run *r, const stages *s)
 		 100 * theory);
 	if (is <= rule_setting(r, FACTOR) * theory)
 		return;
-	int64_t lost = s->waiting_ns - (int64_t)(theory * (double)s->span_ns);
+	int64_t lost = s->waiting_ns - whole_bounded(theory * (double)s->span_ns);
 	sonde_finding *f = rule_found(r, lost, "pipeline stages wait for each other too long");
 	finding_evidence(r->result, f,
 			 "%.0f stages wait %.1f %% of the time; with %.0f microbatches %.1f %% would be necessary.", p,

@@ -22,7 +22,7 @@ static void run(rule_run *r)
 				continue;
 			if (at && row_traits(e, at) & TRAIT_POINTWISE) {
 				first = n++ ? first : i;
-				sum += at->dur_ns;
+				sum = add_bounded(sum, at->dur_ns);
 				longest = at->dur_ns > longest ? at->dur_ns : longest;
 				continue;
 			}

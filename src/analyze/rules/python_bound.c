@@ -19,7 +19,7 @@ static void run(rule_run *r)
 	int64_t lost = 0;
 
 	for (size_t i = 0; i < e->n_ranks; i++)
-		lost += e->ranks[i].idle_other_ns;
+		lost = add_bounded(lost, e->ranks[i].idle_other_ns);
 	rule_saw(r, "idle %s (%s) while the host is outside of operators", say_each(r, lost), say_part(r, lost));
 	if (!rule_exceeds(r, lost, WARN))
 		return;

@@ -60,7 +60,9 @@ static void run(rule_run *r)
 		intervals full = { 0 };
 		find_full(r, e->ranks[i].of, (int64_t)rule_setting(r, LENGTH), &most, &full);
 		all += intervals_length(&full);
-		lost += intervals_overlap(&full, &e->ranks[i].idle); /* a full queue is fine while the device works */
+		lost = add_bounded(
+			lost,
+			intervals_overlap(&full, &e->ranks[i].idle)); /* a full queue is fine while the device works */
 		for (size_t k = 0; k < full.n; k++)
 			if (full.items[k].end - full.items[k].start > longest.to_ns - longest.from_ns)
 				longest = (use_part){ .from_ns = full.items[k].start,

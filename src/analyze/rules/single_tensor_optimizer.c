@@ -24,17 +24,17 @@ static uint64_t count_ops(const evidence *e, uint32_t scope, int64_t *work)
 	for (uint32_t i = scope + 1; i < evidence_row(e, scope)->end; i++) {
 		const row *at = evidence_row(e, i);
 		if (row_traits(e, at) & TRAIT_FOREACH) {
-			*work += evidence_row(e, scope)->dur_ns;
+			*work = add_bounded(*work, evidence_row(e, scope)->dur_ns);
 			return 0;
 		}
 		if (!(row_traits(e, at) & TRAIT_OP) ||
 		    (at->end > i + 1 && row_traits(e, evidence_row(e, i + 1)) & TRAIT_OP))
 			continue;
 		n++;
-		sum += at->dur_ns;
+		sum = add_bounded(sum, at->dur_ns);
 	}
 	const row *at = evidence_row(e, scope);
-	*work += e->has_device ? at->dur_ns - idle_inside(e, at) : sum;
+	*work = add_bounded(*work, e->has_device ? at->dur_ns - idle_inside(e, at) : sum);
 	return n;
 }
 
@@ -53,7 +53,7 @@ static void run(rule_run *r)
 		n++;
 		uint64_t ops = count_ops(e, (uint32_t)i, &work);
 		n_ops += ops;
-		whole += at->dur_ns;
+		whole = add_bounded(whole, at->dur_ns);
 		if ((double)ops > rule_setting(r, OPS))
 			tally_add(&scopes, (uint32_t)i, at->dur_ns);
 	}

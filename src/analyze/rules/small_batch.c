@@ -35,7 +35,7 @@ static void tell(rule_run *r, const use_parts *parts, double memory)
 	int64_t lost = 0;
 
 	for (size_t i = 0; i < parts->n; i++)
-		lost += parts->items[i].seen_ns - parts->items[i].busy_ns;
+		lost = add_bounded(lost, parts->items[i].seen_ns - parts->items[i].busy_ns);
 	sonde_finding *f = rule_found(r, lost, "there is room for a larger batch");
 	finding_evidence(
 		r->result, f,
@@ -59,7 +59,7 @@ static void run(rule_run *r)
 	double limit = rule_setting(r, USE), memory = (double)allocated / (double)e->device_memory;
 	double processor = processor_use(r), use = parts.n ? use_percentile(&parts, 95) : 1;
 	rule_saw(r, "device %.1f %%, its memory %.1f %%, processor %s", 100 * use, 100 * memory,
-		 processor < 0 ? "not known" : say_share(r, (int64_t)(processor * 1e6), 1000000));
+		 processor < 0 ? "not known" : say_share(r, whole_bounded(processor * 1e6), 1000000));
 	if (use < limit && memory < limit && processor < limit)
 		tell(r, &parts, memory);
 	VEC_DONE(&parts);

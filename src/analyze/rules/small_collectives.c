@@ -29,7 +29,8 @@ static void run(rule_run *r)
 			if ((double)m.in_bytes >= rule_setting(r, BYTES))
 				continue;
 			tally_add(&small, number, at->dur_ns);
-			lost += at->dur_ns - intervals_overlap_with(&e->ranks[i].compute, at->start_ns, row_end_ns(at));
+			lost = add_bounded(lost, at->dur_ns - intervals_overlap_with(&e->ranks[i].compute, at->start_ns,
+										     row_end_ns(at)));
 		}
 	messages_done(&read);
 	if (!n) {

@@ -57,15 +57,15 @@ static void run(rule_run *r)
 		worst_ns = s->dur_ns > worst_ns ? s->dur_ns : worst_ns;
 	}
 	rule_saw(r, "median %s, %s steps above %s, %s beyond it", say_ns(r, e->median_step_ns), say_count(r, slow.n),
-		 say_ns(r, (int64_t)limit), say_each(r, slow.ns));
+		 say_ns(r, whole_bounded(limit)), say_each(r, slow.ns));
 	if (!rule_exceeds(r, slow.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, slow.ns, "some steps take far longer than the others");
 	finding_evidence(r->result, f,
 			 "%s of %zu steps take more than %s, %.3g deviations beyond the median of %s; the worst is "
 			 "step %" PRId64 " with %s.",
-			 say_count(r, slow.n), e->rows.n_steps, say_ns(r, (int64_t)limit), rule_setting(r, DEVIATIONS),
-			 say_ns(r, e->median_step_ns), worst, say_ns(r, worst_ns));
+			 say_count(r, slow.n), e->rows.n_steps, say_ns(r, whole_bounded(limit)),
+			 rule_setting(r, DEVIATIONS), say_ns(r, e->median_step_ns), worst, say_ns(r, worst_ns));
 	finding_suggest(r->result, f,
 			"look at step %" PRId64 ": garbage collection, checkpoints, logging, input, other "
 			"programs",

@@ -12,9 +12,10 @@ static void run(rule_run *r)
 	int64_t lost = 0;
 
 	for (size_t i = 0; i < r->e->n_ranks; i++)
-		lost += r->e->has_device ? r->e->ranks[i].idle_loading_ns : intervals_length(&r->e->ranks[i].loading);
+		lost = add_bounded(lost, r->e->has_device ? r->e->ranks[i].idle_loading_ns
+							  : intervals_length(&r->e->ranks[i].loading));
 	if (all.ns > 0)
-		lost = (int64_t)((double)lost * ((double)own.ns / (double)all.ns));
+		lost = whole_bounded((double)lost * ((double)own.ns / (double)all.ns));
 	if (!all.n) {
 		rule_no_data(r, "no data loader");
 		return;

@@ -21,7 +21,7 @@ static void run(rule_run *r)
 	bool is_uneven = !is_never && least < rule_setting(r, LOW);
 	for (size_t i = 0; i < parts.n; i++)
 		if (is_never || use_of(&parts.items[i]) < rule_setting(r, LOW))
-			lost += parts.items[i].seen_ns - parts.items[i].busy_ns;
+			lost = add_bounded(lost, parts.items[i].seen_ns - parts.items[i].busy_ns);
 	rule_saw(r, "used %.1f %% at its best, %.1f %% at its least", 100 * best, 100 * least);
 	if (is_never || is_uneven) {
 		sonde_finding *f =
