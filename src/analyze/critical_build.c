@@ -293,11 +293,28 @@ static void hand_over(critical_build *b, const gap *g, const turn *turns, size_t
 	}
 }
 
+/* The first gap from i on that ends at ns or later. */
+static size_t next_gap(const walker *main_thread, size_t i, int64_t ns)
+{
+	size_t high = main_thread->gaps.n;
+
+	while (i < high) {
+		size_t middle = i + (high - i) / 2;
+		if (main_thread->gaps.items[middle].end < ns)
+			i = middle + 1;
+		else
+			high = middle;
+	}
+	return i;
+}
+
+/* Goes from turn to turn: there may be as many threads as there are gaps. */
 static void join_backward(critical_build *b, const walker *main_thread, const walker *k)
 {
-	size_t at = 0;
-
-	for (size_t i = 0; i < main_thread->gaps.n; i++) {
+	for (size_t i = 0, at = 0; at < k->turns.n; i++) {
+		i = next_gap(main_thread, i, build_row(b, k->turns.items[at].row)->start_ns);
+		if (i == main_thread->gaps.n)
+			return;
 		const gap *g = &main_thread->gaps.items[i];
 		while (at < k->turns.n && build_row(b, k->turns.items[at].row)->start_ns < g->start)
 			at++;

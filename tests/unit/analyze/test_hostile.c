@@ -10,14 +10,15 @@ typedef struct shape {
 	const char *what;
 	int64_t dur_ns; /* of all; 0: instants */
 	int64_t apart_ns;
-	bool many_names;
+	bool many_names, many_threads;
 } shape;
 
 static const shape shapes[] = {
-	{ "all on one instant", 0, 0, false },
-	{ "all the same time", 10000, 0, false },
-	{ "each begins inside the last one", 1000000, 10, false },
-	{ "a name and a stream for each", 10, 20, true },
+	{ "all on one instant", 0, 0, false, false },
+	{ "all the same time", 10000, 0, false, false },
+	{ "each begins inside the last one", 1000000, 10, false, false },
+	{ "a name and a stream for each", 10, 20, true, false },
+	{ "a thread for each", 10, 20, false, true },
 };
 enum { N_SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -47,7 +48,8 @@ static sonde_trace *make_hostile(const shape *s, size_t n)
 	for (size_t i = 0; i < n / 4; i++) {
 		int64_t id = s->many_names ? (int64_t)(i % 5000) : 7;
 		uint32_t stream = builder_track(b, TRACK_STREAM, gpu, id, INDEX_NONE, INDEX_NONE);
-		put(b, thread, s, i, &(device_slice){ 0, 0, 0, "aten::mm", "cpu_op", CLASS_COMPUTE, 0 });
+		uint32_t other = s->many_threads ? thread_track(b, cpu, (int64_t)(12 + i)) : thread;
+		put(b, other, s, i, &(device_slice){ 0, 0, 0, "aten::mm", "cpu_op", CLASS_COMPUTE, 0 });
 		put(b, thread, s, i,
 		    &(device_slice){ 0, 0, 0, "cudaLaunchKernel", "cuda_runtime", CLASS_RUNTIME, 2 * i + 1 });
 		put(b, stream, s, i, &(device_slice){ 1, 0, 0, "gemm", "kernel", CLASS_KERNEL, 2 * i + 1 });
