@@ -1,6 +1,7 @@
 /* See analysis.h. */
 #include "cli/analysis.h"
 
+#include <malloc.h>
 #include <string.h>
 
 #include "cli/progress.h"
@@ -31,6 +32,16 @@ static bool needs_index(const char *name)
 	return true;
 }
 
+/* What one analysis gives back the next one takes: memory that is new costs the kernel as much as it costs us to fill
+   it. Not before the trace is read: growing arrays are better moved by the kernel than copied. */
+static void keep_memory(void)
+{
+	enum { ANY_SIZE = 1 << 30 };
+
+	mallopt(M_MMAP_THRESHOLD, ANY_SIZE);
+	mallopt(M_TRIM_THRESHOLD, ANY_SIZE);
+}
+
 int analysis_run(const command *c, const char *name, char *const *files, size_t n_files,
 		 const sonde_analyze_options *what, output *to)
 {
@@ -42,6 +53,7 @@ int analysis_run(const command *c, const char *name, char *const *files, size_t 
 	if (code != EXIT_OK)
 		return code;
 	sonde_status status = needs_index(name) ? sonde_trace_prepare(trace, NULL, &err) : SONDE_OK;
+	keep_memory();
 	if (!status)
 		status = sonde_analyze(trace, name, what, &result, &err);
 	sonde_trace_free(trace);
