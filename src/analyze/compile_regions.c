@@ -8,13 +8,13 @@
 #include "analyze/work.h"
 
 static const column region_columns[] = {
-	{ "name", "region", CELL_STRING, 0, false },  { "compile_id", "id", CELL_STRING, 0, false },
-	{ "kind", "kind", CELL_STRING, 2, false },    { "graph", "graph", CELL_STRING, 3, false },
-	{ "rank", "rank", CELL_INTEGER, 4, false },   { "calls", "calls", CELL_COUNT, 0, false },
-	{ "host_ns", "host", CELL_NS, 0, false },     { "own_ns", "own", CELL_NS, 1, false },
-	{ "device_ns", "device", CELL_NS, 1, false }, { "n_device", "kernels", CELL_COUNT, 3, false },
-	{ "first_ns", "first", CELL_NS, 0, false },   { "median_ns", "later", CELL_NS, 0, false },
-	{ "n_runs", "runs", CELL_COUNT, 0, false },   { "run_ns", "compiling", CELL_NS, 0, false },
+	{ "name", "region", CELL_STRING, 0, false },	 { "compile_id", "id", CELL_STRING, 0, false },
+	{ "calls", "calls", CELL_COUNT, 0, false },	 { "host_ns", "host", CELL_NS, 0, false },
+	{ "own_ns", "own", CELL_NS, 1, false },		 { "first_ns", "first", CELL_NS, 0, false },
+	{ "median_ns", "later", CELL_NS, 0, false },	 { "n_runs", "runs", CELL_COUNT, 0, false },
+	{ "run_ns", "compiling", CELL_NS, 0, false },	 { "device_ns", "device", CELL_NS, 1, false },
+	{ "n_device", "kernels", CELL_COUNT, 3, false }, { "rank", "rank", CELL_INTEGER, 4, false },
+	{ "kind", "kind", CELL_STRING, 2, false },	 { "graph", "graph", CELL_STRING, 3, false },
 };
 enum { N_REGION_COLUMNS = sizeof region_columns / sizeof region_columns[0] };
 
@@ -295,21 +295,21 @@ static void put_region(const compile_regions *g, uint32_t i, sonde_result *r, ce
 	c[0] = cell_string(result_string(r, compile_region_name(g, i)));
 	if (id)
 		c[1] = cell_string(result_format(r, "%.*s", (int)(id_len < 64 ? id_len : 64), id));
-	c[2] = cell_string(kind_name(of->kind));
-	c[3] = cell_string(graph_hash(g, r, of->graph));
-	c[4] = cell_integer(of->rank);
-	c[5] = cell_count(of->n);
-	c[6] = cell_ns(of->host_ns);
-	c[7] = cell_ns(of->own_ns);
-	if (g->calls->rows->n_device) {
-		c[8] = cell_ns(of->device_ns);
-		c[9] = cell_count(of->n_device);
-	}
-	c[10] = cell_ns(g->calls->rows->items[g->calls->calls.items[of->first].row].dur_ns);
+	c[2] = cell_count(of->n);
+	c[3] = cell_ns(of->host_ns);
+	c[4] = cell_ns(of->own_ns);
+	c[5] = cell_ns(g->calls->rows->items[g->calls->calls.items[of->first].row].dur_ns);
 	if (of->median_ns >= 0)
-		c[11] = cell_ns(of->median_ns);
-	c[12] = cell_count(of->n_runs);
-	c[13] = cell_ns(of->run_ns);
+		c[6] = cell_ns(of->median_ns);
+	c[7] = cell_count(of->n_runs);
+	c[8] = cell_ns(of->run_ns);
+	if (g->calls->rows->n_device) {
+		c[9] = cell_ns(of->device_ns);
+		c[10] = cell_count(of->n_device);
+	}
+	c[11] = cell_integer(of->rank);
+	c[12] = cell_string(kind_name(of->kind));
+	c[13] = cell_string(graph_hash(g, r, of->graph));
 }
 
 void compile_regions_add(const compile_regions *g, const sonde_analyze_options *options, sonde_result *r)
@@ -318,6 +318,6 @@ void compile_regions_add(const compile_regions *g, const sonde_analyze_options *
 
 	for (uint32_t i = 0; i < g->items.n; i++)
 		put_region(g, i, r, table_row(r, t, 0));
-	table_sort(t, 7); /* own */
+	table_sort(t, 4); /* own */
 	limit_rows(r, t, options, "regions");
 }

@@ -193,7 +193,7 @@ static void split_rank(compile_split *s, const rank_times *t, const rows *r)
 
 compile_split compile_times_add_shares(const compile_times *c, sonde_result *r)
 {
-	table *t = result_table(r, "compile_share", NULL, share_columns, N_COLUMNS(share_columns));
+	table *t = result_table(r, "compile_share", "Where the time goes", share_columns, N_COLUMNS(share_columns));
 	static const char *const parts[] = { "compiling_ns", "compiled_ns", "eager_ns", "other_ns", NULL };
 	compile_split sum = { 0 };
 

@@ -291,9 +291,10 @@ static void answer(sonde_result *r, const table *use, uint64_t n_counters)
 	if (n_counters)
 		return;
 	result_note_add(
-		r, n ? "note" : "gpu",
-		"no counters of a GPU's temperature, power, clock, memory or use: a trace has them when a monitor "
-		"wrote them, or the program: SONDE_COUNTER(\"gpu0 power (W)\", watts)");
+		r, "note",
+		"%sno counters of a GPU's temperature, power, clock, memory or use: a trace has them when a monitor "
+		"wrote them, or the program: SONDE_COUNTER(\"gpu0 power (W)\", watts)",
+		n ? "" : "nothing ran on a device, or its profiler was off; and ");
 }
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
@@ -308,11 +309,24 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return SONDE_OK;
 }
 
+static result_note **last_note(sonde_result *r)
+{
+	result_note **end = &r->notes;
+
+	while (*end)
+		end = &(*end)->next;
+	return end;
+}
+
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)
 {
 	static const work_analysis gpu_work = { .add = add, .needs_no_device = true };
+	result_note **end = last_note(r);
 	sonde_status status = utilization_analysis.run(trace, options, r, err);
+
+	if (r->tables && !r->tables->n_rows)
+		*end = NULL; /* that there is no device row, which is half of what is missing */
 
 	if (!status)
 		status = work_run(&gpu_work, trace, options, r, err);

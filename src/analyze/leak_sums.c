@@ -37,8 +37,8 @@ void leak_find_place(const leak_sums *l, const memory_event *e, leak_place *to)
 		const row *one = &all->items[at];
 		uint32_t name = all->sites[one->site].name;
 		bool is_module = starts_with(row_name(all, one), "nn.Module: ");
-		if (one->class == CLASS_STEP)
-			continue;
+		if (one->class == CLASS_STEP || one->class == CLASS_RUNTIME)
+			continue; /* calls of a driver say less than what calls them */
 		if (one->class == CLASS_PYTHON && !is_module) {
 			if (to->python == INDEX_NONE && is_user_frame(row_name(all, one)))
 				to->python = name;

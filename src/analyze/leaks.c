@@ -294,7 +294,7 @@ static void answer(const leaks *l, sonde_result *r)
 	format_count(count, d->n);
 	const char *stay = d->n == 1 ? "stays, in 1 block" : result_format(r, "stay, in %s blocks", count);
 	if (d->growth.low > 0)
-		result_answer(r, "%s grows by %s per step over %zu steps; %s of %s allocated in the trace %s",
+		result_answer(r, "memory of %s grows by %s per step over %zu steps; %s of %s allocated in the trace %s",
 			      l->names[worst], format_bytes(slope, (uint64_t)llround(d->growth.slope)),
 			      d->growth.n_steps, bytes, all, stay);
 	else if (!d->n && d->allocated)
@@ -343,7 +343,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	leaks l = { 0 };
 	rows_options chosen = rows_options_from(options);
 	bool ok = !w->rows.ix || (leak_sums_load(&l.sums, &w->rows, &chosen) && name_devices(&l, r));
-	table *t = result_table(r, "leak_devices", NULL, device_columns, N_COLUMNS(device_columns));
+	table *t = result_table(r, "leak_devices", "By device", device_columns, N_COLUMNS(device_columns));
 
 	for (size_t i = 0; ok && i < l.sums.events.devices.n; i++)
 		if (l.sums.devices[i].is_seen)

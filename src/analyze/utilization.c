@@ -224,7 +224,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 {
 	table *t = result_table(r, "utilization", "How much of the devices is used", device_columns,
 				sizeof device_columns / sizeof device_columns[0]);
-	table *series = result_table(r, "utilization_series", NULL, series_columns,
+	table *series = result_table(r, "utilization_series", "Busy over time", series_columns,
 				     sizeof series_columns / sizeof series_columns[0]);
 	load l = { .w = w, .args = { { .key = "blocks per SM" }, { .key = "est. achieved occupancy %" } } };
 	bool ok = load_names(&l);

@@ -93,7 +93,17 @@ async function settled(page) {
 async function runTests(tests) {
 	const [sonde, directory] = process.argv.slice(2),
 		only = process.env.ONLY?.split(',');
-	const files = ['own.sonde', 'cpu.json', 'empty.json', 'hostile.json', 'torch.json.gz', 'ranks.sonde'].filter(
+	const files = [
+		'own.sonde',
+		'cpu.json',
+		'empty.json',
+		'hostile.json',
+		'leaks.sonde',
+		'compiled.json.gz',
+		'gpu.json',
+		'torch.json.gz',
+		'ranks.sonde',
+	].filter(
 		name => fs.existsSync(path.join(directory, name)),
 	);
 	const server = await serve(

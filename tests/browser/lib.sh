@@ -1,6 +1,7 @@
 # For scripts that drive a browser: says why it cannot be done and exits with 77, or sets CHROMIUM, NODE_PATH and $work.
 #
-#   own_traces DIRECTORY    own.sonde, cpu.json, empty.json, hostile.json; torch.json.gz and ranks.sonde where there are any
+#   own_traces DIRECTORY    own.sonde, leaks.sonde, cpu.json, gpu.json, empty.json, hostile.json, compiled.json.gz; torch.json.gz
+#                           and ranks.sonde where there are any
 skip() {
 	echo "$1; tools/setup.sh browser installs it"
 	exit 77
@@ -23,6 +24,8 @@ own_traces() {
 	local to=$1 data=$SOURCE/../shared/data
 
 	"$SONDE" record -o "$to/own.sonde" -- "$BUILD/prog_page" > /dev/null 2>&1 || return 1
+	"$SONDE" record --activities cpu,memory -o "$to/leaks.sonde" -- "$BUILD/prog_leaks" > /dev/null 2>&1 || return 1
+	cp "$SOURCE/tests/data/torch_compile.json.gz" "$to/compiled.json.gz"
 	echo '{"traceEvents": []}' > "$to/empty.json"
 	python3 "$SOURCE/tests/browser/traces.py" "$to" || return 1
 	[ ! -d "$data" ] || cp "$data"/traces/tl_h100_vit/*.json.gz "$to/torch.json.gz"

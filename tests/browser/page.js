@@ -288,6 +288,36 @@ async function upload(browser, server) {
 	await context.close();
 }
 
+// Compiled code step by step, blocks that stay, counters of a GPU; and what would fill the tabs of a trace without them.
+async function analyses(browser, server) {
+	const { page, seen, context } = await open(browser, server);
+	const text = async (name, tab) => {
+		await go(page, server, `s=${server.idOf(name)}&v=${tab}`);
+		return (await page.textContent('main')).replace(/\s+/g, ' ');
+	};
+
+	const compiled = await text('compiled.json.gz', 'compile');
+	assert.match(compiled, /Compiled code runs 80\.2 % of the 4 steps/);
+	assert.strictEqual(await page.$$eval('main .stack', all => all.length), 8, 'a bar for each step');
+	for (const part of ['Torch-Compiled Region: 0/1', 'the function goes on', 'async_compile.wait'])
+		assert.ok(compiled.includes(part), `no ${part}`);
+	await page.click('main tr:has-text("0/2") >> nth=0');
+	await page.waitForFunction(() => location.hash.includes('v=timeline'));
+	assert.match(await text('cpu.json', 'compile'), /Nothing of a compiler.*torch\.compile/);
+
+	const leaks = await text('leaks.sonde', 'memory');
+	assert.match(leaks, /Memory of cpu grows by 4\.00 KiB per step over 20 steps/);
+	assert.match(leaks, /in nearly every step.*before the steps/);
+	assert.ok((await page.$$('main .chart, main .uplot')).length >= 2, 'no chart of the growth');
+
+	const gpu = await text('gpu.json', 'gpu');
+	for (const part of ['Kernels run 60', 'Busy over time', 'Temperature', 'Power', 'gpu0 power (W)', '349'])
+		assert.ok(gpu.includes(part), `no ${part} in ${gpu}`);
+	assert.match(await text('cpu.json', 'gpu'), /Nothing ran on a device.*SONDE_COUNTER/);
+	assertQuiet(seen, 'analyses');
+	await context.close();
+}
+
 async function theme(browser, server) {
 	const { page, context } = await open(browser, server, { colorScheme: 'dark' });
 	const now = () => page.evaluate(() => document.documentElement.dataset.theme);
@@ -300,4 +330,4 @@ async function theme(browser, server) {
 	await context.close();
 }
 
-runTests([everyTab, keyboard, ...timeline, tables, compare, flame, hostile, looks, theme, upload]);
+runTests([everyTab, keyboard, ...timeline, tables, analyses, compare, flame, hostile, looks, theme, upload]);

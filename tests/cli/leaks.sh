@@ -21,7 +21,7 @@ cache,,,cpu,0,4096,20,81920,20,0,19,in nearly every step
 ,,,cpu,0,10000,1,10000,0,,,before the steps
 compute,,,cpu,0,100,1,100,1,19,19,in the last step"
 run analyze leaks kept.sonde
-want_in "$out" "cpu grows by 4.00 KiB per step over 20 steps; 89.9 KiB of 1.34 MiB"
+want_in "$out" "memory of cpu grows by 4.00 KiB per step over 20 steps; 89.9 KiB of 1.34 MiB"
 run bottlenecks --warmup none --set leak.least=1KiB kept.sonde
 want_in "$out" "memory grows by 4.00 KiB"
 want_in "$out" "What is allocated on cpu grows from 13.9 KiB to 89.9 KiB, in 19 of 19 steps."
@@ -59,7 +59,7 @@ fi
 table leak_places "$data/kineto_leak.json.gz"
 want_in "$out" "aten::empty,keep_forever,,cpu,0,1048576,8,8388608,8,2,9,in nearly every step"
 run analyze leaks "$data/kineto_leak.json.gz"
-want_in "$out" "cpu grows by 1.00 MiB per step over 8 steps"
+want_in "$out" "memory of cpu grows by 1.00 MiB per step over 8 steps"
 for clean in kineto_mlp_full kineto_transformer_full; do
 	run analyze leaks "$data/$clean.json.gz"
 	want_in "$out" "nothing stays: all of"

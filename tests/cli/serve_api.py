@@ -172,6 +172,11 @@ want(kernels["available"] and kernels["kernels"][0]["name"] == "gemm" and kernel
 view = {t["key"]: t for t in kernels["view"]["tables"]}
 want([c["key"] for c in view["kernels"]["columns"]] == list(kernels["kernels"][0]), "the view's columns are not the table's")
 want(s.get(f"{SMALL}/report/bottlenecks")["available"], "bottlenecks")
+none = s.get(f"{SMALL}/compile")
+want(not none["available"] and "torch.compile" in none["reason"], f"compile: {none}")
+leaks = s.get(f"{SMALL}/leaks")["leak_places"]
+want([(p["name"], p["scope"], p["stays_bytes"]) for p in leaks] == [("aten::mm", None, 500)], f"leaks: {leaks}")
+want(s.get(f"{SMALL}/gpu")["schema"] == "sonde.gpu/1" and s.get(f"{SMALL}/gpu")["utilization"], "gpu")
 want("findings" in s.get(f"{SMALL}/bottlenecks?steps=1..2"), "findings")
 want(s.get(f"{SMALL}/compare?with=2")["available"], "compare")
 for wrong, status in (("/report/nothing", 404), ("/kernels?steps=x", 400), ("/kernels?steps=2..1", 400), ("/kernels?ranks=x", 400),

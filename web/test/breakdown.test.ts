@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import test from 'node:test';
-import { breakdownOf, median, rolesOf, stepTimes, total } from '../src/data/breakdown';
+import { breakdownOf, compiledOf, median, rolesOf, stepTimes, total } from '../src/data/breakdown';
 import { chartOf } from '../src/data/chart';
 import { tableOf } from '../src/data/result';
 
@@ -93,4 +93,38 @@ test('a chart has one line for each value of its series, aligned', () => {
 	const steps = chartOf({ ...tableOf('x', rows), chart: { kind: 'steps', x: 't', y: 'v', series: 'rank' } })!;
 	assert.deepEqual(steps.series[1]!.values, [null, 2, 2]);
 	assert.equal(chartOf({ ...tableOf('x', rows), chart: { kind: 'line', x: 'nothing', y: 'v' } }), null);
+});
+
+test('steps are told by what ran, and ranks where there are no steps', () => {
+	const share = { rank: 0, compiling_ns: 1, compiled_ns: 2, eager_ns: 3, other_ns: 4 };
+	const of = (steps: Record<string, unknown>[]) =>
+		compiledOf({
+			headline: null,
+			values: [],
+			tables: [tableOf('compile_share', [share]), tableOf('compile_steps', steps)],
+			findings: null,
+			notes: [],
+		});
+	const steps = of([
+		{ step: 7, ...share },
+		{ step: 8, ...share, compiling_ns: null },
+		{ step: 9, rank: 0, compiling_ns: 0, compiled_ns: 0, eager_ns: 0, other_ns: 0 },
+	]);
+	assert.deepEqual(
+		steps.map(one => [one.name, one.span]),
+		[
+			['step 7', 10],
+			['step 8', 9],
+		],
+	);
+	assert.deepEqual(
+		steps[0]!.parts.map(part => part.ns),
+		[1, 2, 3, 4],
+	);
+	assert.deepEqual(
+		of([]).map(one => one.name),
+		['rank 0'],
+	);
+	assert.equal(of([{ step: 1, ...share }, { step: 1, ...share, rank: 1 }])[1]!.name, 'step 1, rank 1');
+	assert.deepEqual(compiledOf({ headline: null, values: [], tables: [], findings: null, notes: [] }), []);
 });

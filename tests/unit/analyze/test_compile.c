@@ -37,14 +37,15 @@ static void time_is_told_apart_and_regions_are_summed(void **state)
 		  "'other_ns': 59200000, 'compiled_percent': 30, 'compiled_device_ns': 5000000, 'eager_device_ns': "
 		  "3000000" },
 		{ "compile", NULL,
-		  "{'name': 'Torch-Compiled Region: 0/0', 'compile_id': '0/0', 'kind': 'torch.compile', 'graph': null, "
-		  "'rank': 0, 'calls': 3, 'host_ns': 9000000, 'own_ns': 4800000, 'device_ns': 1500000, 'n_device': 3, "
-		  "'first_ns': 3000000, 'median_ns': 3000000, 'n_runs': 0, 'run_ns': 0}" },
+		  "{'name': 'Torch-Compiled Region: 0/0', 'compile_id': '0/0', 'calls': 3, 'host_ns': 9000000, "
+		  "'own_ns': "
+		  "4800000, 'first_ns': 3000000, 'median_ns': 3000000, 'n_runs': 0, 'run_ns': 0, 'device_ns': 1500000, "
+		  "'n_device': 3, 'rank': 0, 'kind': 'torch.compile', 'graph': null}" },
 		{ "compile", NULL,
-		  "{'name': 'Torch-Compiled Region: 0/1', 'compile_id': '0/1', 'kind': 'torch.compile', 'graph': null, "
-		  "'rank': 0, 'calls': 7, 'host_ns': 21000000, 'own_ns': 11200000, 'device_ns': 3500000, 'n_device': "
-		  "7, "
-		  "'first_ns': 3000000, 'median_ns': 3000000, 'n_runs': 1, 'run_ns': 800000}" },
+		  "{'name': 'Torch-Compiled Region: 0/1', 'compile_id': '0/1', 'calls': 7, 'host_ns': 21000000, "
+		  "'own_ns': "
+		  "11200000, 'first_ns': 3000000, 'median_ns': 3000000, 'n_runs': 1, 'run_ns': 800000, 'device_ns': "
+		  "3500000, 'n_device': 7, 'rank': 0, 'kind': 'torch.compile', 'graph': null}" },
 		{ "compile", NULL,
 		  "{'start_ns': 30100000, 'name': 'dynamo', 'compile_id': '0/1', 'is_again': true, 'is_backward': "
 		  "false, "
@@ -89,11 +90,10 @@ static void a_call_that_compiles_within_itself_costs_more_at_first(void **state)
 	static const says cases[] = {
 		{ "compile", NULL, "'n_calls': 10,\n 'n_runs': 2,\n 'n_runs_again': 1,\n 'n_breaks': 0" },
 		{ "compile", NULL,
-		  "{'name': 'PjitFunction(f)', 'compile_id': null, 'kind': 'jax.jit', 'graph': null, 'rank': 0, "
-		  "'calls': "
-		  "10, 'host_ns': 35400000, 'own_ns': 35400000, 'device_ns': null, 'n_device': null, 'first_ns': "
-		  "4000000, "
-		  "'median_ns': 4000000, 'n_runs': 2, 'run_ns': 4600000}" },
+		  "{'name': 'PjitFunction(f)', 'compile_id': null, 'calls': 10, 'host_ns': 35400000, 'own_ns': "
+		  "35400000, "
+		  "'first_ns': 4000000, 'median_ns': 4000000, 'n_runs': 2, 'run_ns': 4600000, 'device_ns': null, "
+		  "'n_device': null, 'rank': 0, 'kind': 'jax.jit', 'graph': null}" },
 		{ "compile", NULL, "'compile_id': null, 'is_again': true" },
 	};
 

@@ -27,6 +27,7 @@ static void plant(kit *k, int64_t t, bool fires)
 	put(k, MAIN, t + 50, t + 4000, "train.py(3): step", CLASS_PYTHON, 0, 0);
 	scope(k, t + 100, t + 3000, "keep");
 	op(k, t + 200, t + 1000, "aten::empty");
+	call(k, t + 250, t + 400, "cudaMalloc");
 	if (fires)
 		change(k, t + 300, 1000, 100000 + step, held + 1000);
 	op(k, t + 5000, t + 6000, "aten::mm");

@@ -81,6 +81,46 @@ export function rolesOf(table: Table): Breakdown[] {
 		.filter(one => one.span > 0);
 }
 
+const COMPILED: [string, number, string][] = [
+	['the compiler', 1, 'compiling_ns'],
+	['compiled code', 2, 'compiled_ns'],
+	['eager operators', 0, 'eager_ns'],
+	['other', 8, 'other_ns'],
+];
+
+export interface NamedBreakdown extends Breakdown {
+	name: string;
+}
+
+// What steps, or where there are none ranks, are made of, from the analysis "compile".
+export function compiledOf(result: Result): NamedBreakdown[] {
+	const steps = find(result, 'compile_steps');
+	const table = steps?.rows.length ? steps : find(result, 'compile_share');
+	if (!table) return [];
+	const rank = column(table, 'rank'),
+		step = column(table, 'step'),
+		several = new Set(table.rows.map(row => row[rank])).size > 1;
+	return table.rows
+		.map(row => {
+			const parts = COMPILED.map(([name, hue, key]) => ({
+				name,
+				hue,
+				ns: numberOf(row[column(table, key)]),
+			}));
+			const ofRank = `rank ${row[rank] ?? '-'}`;
+			return {
+				name:
+					step < 0
+						? ofRank
+						: `step ${row[step] ?? '-'}` + (several ? `, ${ofRank}` : ''),
+				rank: typeof row[rank] === 'number' ? (row[rank] as number) : null,
+				span: parts.reduce((sum, part) => sum + part.ns, 0),
+				parts,
+			};
+		})
+		.filter(one => one.span > 0);
+}
+
 // All ranks together.
 export function total(list: Breakdown[]): Breakdown | null {
 	if (!list.length) return null;

@@ -24,7 +24,7 @@ export const valueText = (key: string, value: Cell): string => {
 	return cellText({ key, header: key, type }, value) + (type === 'percent' ? ' %' : '');
 };
 
-const sentenceCase = (text: string): string =>
+export const sentenceCase = (text: string): string =>
 	/^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
 
 // A row that names a slice, a step or a time leads there.

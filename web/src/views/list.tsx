@@ -6,7 +6,7 @@ import { Compare } from './compare';
 import { Flame } from './flame';
 import { Memory } from './memory';
 import { Overview } from './overview';
-import { Distributed, Gpu, Kernels, Layers } from './pages';
+import { Compile, Distributed, Gpu, Kernels, Layers } from './pages';
 import { Sql } from './sql';
 import { Timeline } from './timeline';
 
@@ -70,7 +70,12 @@ const LIST: View[] = [
 		isEmpty: facts => (facts.n_ranks ?? 0) < 2,
 	},
 	{ id: 'gpu', title: 'GPU', about: 'Utilisation, memory, temperature and power', component: Gpu },
-	report('compile', 'Compile', 'What torch.compile did'),
+	{
+		id: 'compile',
+		title: 'Compile',
+		about: 'What runs compiled and what compiling cost',
+		component: Compile,
+	},
 	{ id: 'sql', title: 'SQL', about: 'Anything else', component: Sql },
 ];
 

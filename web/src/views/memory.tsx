@@ -8,7 +8,7 @@ import { sessionPath, show } from '../state/app';
 import { useFetch } from '../state/fetch';
 import { ChartView } from '../parts/chart';
 import { Empty, Failed, Waiting } from '../parts/empty';
-import { ResultView, rowAction, useReport } from '../parts/report';
+import { Notes, ResultTable, rowAction, sentenceCase, useReport } from '../parts/report';
 import { TableView } from '../parts/table';
 
 interface Device {
@@ -163,7 +163,17 @@ function Leaks() {
 			{data.available === false ? (
 				<p class="quiet">{data.reason}</p>
 			) : (
-				result && <ResultView result={result} title="Blocks that were never freed" />
+				result && (
+					<>
+						<p>{sentenceCase(result.headline ?? '')}</p>
+						{result.tables
+							.filter(table => table.rows.length > 0)
+							.map(table => (
+								<ResultTable key={table.key} table={table} />
+							))}
+						<Notes result={result} />
+					</>
+				)
 			)}
 		</section>
 	);

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import * as format from '../data/format';
-import { breakdownOf, column, find } from '../data/breakdown';
+import { breakdownOf, column, compiledOf, find, total } from '../data/breakdown';
 import type { Result, Table } from '../data/result';
 import { go, param } from '../state/app';
 import { Empty, Failed, Waiting } from '../parts/empty';
@@ -42,7 +42,7 @@ function only(result: Result, part: Part): Result {
 }
 
 // One analysis at a time, with something drawn above its tables.
-export function parts(list: Part[], above?: (tables: Table[], part: Part) => ComponentChildren) {
+export function parts(list: Part[], above?: (tables: Table[], part: Part, result: Result) => ComponentChildren) {
 	return function Parts() {
 		const now = list.find(part => part.id === param('part')) ?? list[0]!;
 		const { data, error, result: whole, path, isLoading } = useReport(now.path);
@@ -70,7 +70,7 @@ export function parts(list: Part[], above?: (tables: Table[], part: Part) => Com
 					/>
 				) : (
 					<ResultView result={result} title={now.about}>
-						{above?.(result.tables, now)}
+						{above?.(result.tables, now, result)}
 					</ResultView>
 				)}
 			</>
@@ -206,4 +206,36 @@ export const Distributed = parts(
 		},
 	],
 	(_, part) => (part.id === 'distributed' ? <Ranks /> : null),
+);
+
+const STEPS_DRAWN = 40;
+
+// Steps, or ranks, as bars of what ran. Bars have the same length, so that short ones can be read.
+function CompiledSteps({ result }: { result: Result }) {
+	const list = useMemo(() => compiledOf(result), [result]),
+		all = useMemo(() => total(list), [list]);
+
+	return !all ? null : (
+		<section class="block">
+			<h2>What ran</h2>
+			{list.slice(0, STEPS_DRAWN).map(one => (
+				<div key={one.name} class="rank-row">
+					<span>{one.name}</span>
+					<Stack parts={one.parts} span={one.span} label={one.name} />
+					<span class="num">{format.ns(one.span)}</span>
+				</div>
+			))}
+			{list.length > STEPS_DRAWN && (
+				<p class="quiet">
+					{format.plural(list.length - STEPS_DRAWN, 'more step')} in the table below.
+				</p>
+			)}
+			<Legend parts={all.parts} span={all.span} />
+		</section>
+	);
+}
+
+export const Compile = parts(
+	[{ id: 'compile', title: 'Compile', path: '/compile', about: 'What runs compiled and what compiling cost' }],
+	(_tables, _part, result) => <CompiledSteps result={result} />,
 );
