@@ -5,8 +5,10 @@
 #define _GNU_SOURCE
 #include "cli/doctor.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
@@ -15,10 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/format_number.h"
+#include "base/proc.h"
 
 #define RING_BYTES (UINT64_C(64) << 20) /* of one recorded process, unless --buffer says otherwise */
 
@@ -184,6 +188,43 @@ static void check_shm(finding *f)
 		advise(f, "docker: --shm-size 1g; or record --buffer 16M");
 }
 
+/* "sonde-UID-PID-START.ring": of this user, and of a process that is no more. */
+static bool is_left_ring(const char *name)
+{
+	unsigned user;
+	int32_t pid;
+	uint64_t start_time;
+
+	return sscanf(name, "sonde-%u-%" SCNd32 "-%" SCNx64 ".ring", &user, &pid, &start_time) == 3 &&
+	       user == geteuid() && pid > 0 && proc_is_gone(pid, start_time);
+}
+
+/* A program that was killed leaves its ring for the reader of its recording. If that never comes, it stays. */
+static void check_left(finding *f)
+{
+	char path[PATH_MAX], text[NUMBER_TEXT];
+	struct dirent *entry;
+	struct stat st;
+	uint64_t n = 0, bytes = 0;
+
+	in_root(path, "/dev/shm");
+	DIR *dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (is_left_ring(entry->d_name) && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+			bytes += (uint64_t)st.st_blocks * 512;
+			n++;
+		}
+	if (dir)
+		closedir(dir);
+	if (n)
+		tell(f, CHECK_LIMITED, "%" PRIu64 " ring%s of killed programs, %s in /dev/shm", n, n == 1 ? "" : "s",
+		     format_bytes(text, bytes));
+	else
+		tell(f, CHECK_OK, "no ring of a killed program in /dev/shm");
+	if (n)
+		advise(f, "sonde info FILE of each joins and frees it");
+}
+
 static void check_output(finding *f)
 {
 	char text[NUMBER_TEXT];
@@ -311,11 +352,11 @@ static const struct {
 	bool is_needed;
 	void (*run)(finding *f);
 } checks[] = {
-	{ "kernel", false, check_kernel },   { "cores", false, check_cores },	    { "memory", false, check_memory },
-	{ "clock", false, check_clock },     { "ring", false, check_shm },	    { "output", true, check_output },
-	{ "file size", false, check_fsize }, { "locked", false, check_memlock },    { "perf", false, check_perf },
-	{ "ptrace", false, check_ptrace },   { "cuda", false, check_cuda },	    { "nvml", false, check_nvml },
-	{ "hip", false, check_hip },	     { "rocm-smi", false, check_rocm_smi },
+	{ "kernel", false, check_kernel }, { "cores", false, check_cores },	{ "memory", false, check_memory },
+	{ "clock", false, check_clock },   { "ring", false, check_shm },	{ "left", false, check_left },
+	{ "output", true, check_output },  { "file size", false, check_fsize }, { "locked", false, check_memlock },
+	{ "perf", false, check_perf },	   { "ptrace", false, check_ptrace },	{ "cuda", false, check_cuda },
+	{ "nvml", false, check_nvml },	   { "hip", false, check_hip },		{ "rocm-smi", false, check_rocm_smi },
 };
 enum { N_CHECKS = sizeof checks / sizeof *checks };
 _Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_CHECKS, "room for every finding");

@@ -11,6 +11,8 @@
 #ifndef SONDE_FORMAT_RING_H
 #define SONDE_FORMAT_RING_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include "format/file.h"
 
@@ -62,5 +64,14 @@ typedef struct ring_header {
 	ring_loss loss;
 } ring_header;
 _Static_assert(sizeof(ring_header) <= RING_HEADER_BYTES, "in the ring");
+
+/* From what a recording says about its ring to the ring's path. The recording may come from a stranger, so a ring is
+   looked for in two places only, /dev/shm under the names that the runtime gives and beside the recording (NULL: it has
+   no path). False when it is none that the runtime would choose. */
+bool ring_locate(const char *named, const char *recording, char *out, size_t size);
+
+/* For a recording that is about to be removed: removes the ring that its process left when it was killed, which nobody
+   would find any more. Does nothing when the process may still run or the ring may be another's. */
+void ring_remove_of(const char *recording);
 
 #endif

@@ -89,6 +89,8 @@ static int create_free(const char *path)
 			errno = EEXIST;
 			return -1;
 		}
+		if (what == REPLACEABLE)
+			ring_remove_of(path);
 		if (what == REPLACEABLE && unlink(path) == 0)
 			fd = create(rt.path);
 		if (what == IN_USE)

@@ -8,9 +8,8 @@
  * is removed: the next reader finds a whole file. Until then nothing is written, so that a running program can be
  * watched.
  *
- * The recording says where its ring is, and the recording may come from a stranger. So a ring is looked for in two
- * places only, /dev/shm under the names that the runtime gives and beside the recording; it must be a file of the
- * caller's, and know the recording's stream.
+ * The recording says where its ring is, and the recording may come from a stranger: ring_locate() looks in two places
+ * only, and what lies there must be a file of the caller's and know the recording's stream.
  */
 #define _GNU_SOURCE
 #include "store/trace.h"
@@ -45,30 +44,6 @@ typedef struct join {
 } join;
 
 /* ---- The ring ---------------------------------------------------------------------------------------------------- */
-
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len > end_len && strcmp(text + len - end_len, end) == 0;
-}
-
-/* From what the recording says to the path of the ring. False when it is none that the runtime would choose. */
-static bool locate_ring(join *j, const char *named)
-{
-	static const char shared[] = "/dev/shm/sonde-";
-	const char *slash = strrchr(named, '/'), *name = slash ? slash + 1 : named;
-
-	if (strncmp(named, shared, sizeof shared - 1) == 0 && name == named + strlen("/dev/shm/") &&
-	    strstr(name, ".ring"))
-		return snprintf(j->path, sizeof j->path, "%s", named) < (int)sizeof j->path;
-	if (!j->file->path || !ends_with(name, ".ring"))
-		return false;
-	/* Beside the recording, wherever both were moved to. */
-	slash = strrchr(j->file->path, '/');
-	int directory_len = slash ? (int)(slash + 1 - j->file->path) : 0;
-	return snprintf(j->path, sizeof j->path, "%.*s%s", directory_len, j->file->path, name) < (int)sizeof j->path;
-}
 
 static bool open_ring(join *j)
 {
@@ -294,7 +269,7 @@ bool trace_join(sonde_trace *t, uint64_t stream)
 	bool gone = proc_is_gone((int32_t)s->info.pid, s->info.pid_start);
 
 	s->live = !gone;
-	if (locate_ring(&j, s->info.ring_path) && open_ring(&j)) {
+	if (ring_locate(s->info.ring_path, j.file->path, j.path, sizeof j.path) && open_ring(&j)) {
 		read_ring(&j);
 		bool is_file = j.file->path && j.file->bytes_are == BYTES_MAPPED;
 		if (gone && !j.failed && j.is_mine && is_file && append(&j, s->info)) {

@@ -24,6 +24,7 @@
 #include "base/file.h"
 #include "base/proc.h"
 #include "format/file.h"
+#include "format/ring.h"
 #include "store/trace.h"
 
 struct sonde_recorder {
@@ -106,6 +107,13 @@ static int create(const char *path)
 	return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
+/* With what its process left in shared memory. */
+static void remove_recording(const char *path)
+{
+	ring_remove_of(path);
+	unlink(path);
+}
+
 /* Parts of an earlier run that was killed would be taken for ours. */
 static void remove_parts(const char *path)
 {
@@ -114,7 +122,7 @@ static void remove_parts(const char *path)
 	if (!trace_find_parts(path, &found))
 		return;
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		unlink(found.gl_pathv[i]);
+		remove_recording(found.gl_pathv[i]);
 	globfree(&found);
 }
 
@@ -125,7 +133,7 @@ static sonde_status create_file(sonde_recorder *r, sonde_error *err)
 		const char *why = objection(r->path);
 		if (why)
 			return error_set(err, SONDE_E_IO, -1, "%s %s; it is left alone", r->path, why);
-		unlink(r->path);
+		remove_recording(r->path);
 		r->fd = create(r->path);
 	}
 	if (r->fd < 0)

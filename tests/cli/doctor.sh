@@ -43,6 +43,20 @@ want_in "$out" "ok       memory     7.81 GiB available of 15.6 GiB"
 want_in "$out" "ok       perf       perf_event_paranoid is 2"
 want_in "$out" "ok       ptrace     ptrace_scope is 1"
 want_in "$out" "(online: 0-3)"
+want_in "$out" "ok       left       no ring of a killed program in /dev/shm"
+# Of this user's processes one is gone; the others run, or are another's, or no rings.
+(exit 0) &
+gone=$!
+wait $gone
+start=$(printf %x "$(sed 's/.*) //' /proc/$$/stat | cut -d ' ' -f 20)")
+truncate -s 8M "root/dev/shm/sonde-$(id -u)-$$-$start.ring" "root/dev/shm/sonde-$(id -u).ring" \
+	"root/dev/shm/sonde-$(($(id -u) + 1))-$gone-1.ring"
+run doctor
+want_in "$out" "ok       left "
+head -c 1M /dev/zero > "root/dev/shm/sonde-$(id -u)-$gone-1.ring"
+run doctor
+want_in "$out" "limited  left       1 ring of killed programs, 1.00 MiB in /dev/shm; sonde info FILE of each joins and frees it"
+rm root/dev/shm/*
 if [ "$(uname -m)" = x86_64 ]; then
 	want_in "$out" "ok       clock      invariant TSC, clocksource tsc: time stamps by TSC"
 	put sys/devices/system/clocksource/clocksource0/current_clocksource hpet

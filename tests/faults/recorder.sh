@@ -60,6 +60,33 @@ look
 want_events 2000
 want "parts are left: $(ls)" [ -z "$(ls "$file".* 2> /dev/null)" ]
 
+# A recording that takes the place of one whose program was killed takes away its ring as well, which nobody would find
+n_rings() {
+	find /dev/shm -name '*.ring' | wc -l
+}
+if [ "$SONDE_FAULTS_SHM" = own ]; then
+	for how in runtime recorder; do
+		command="recording again into the file of a killed program, $how"
+		rm -f "$file"*
+		if [ $how = runtime ]; then
+			SONDE_ENABLED=1 SONDE_OUTPUT=$file keep "$BUILD/prog_work" counters 0 kill 100
+			want_code 137
+		else
+			kill_recorder 50 work counters 0 kill 300
+		fi
+		want "$(n_rings) rings of a killed program, not 1" [ "$(n_rings)" = 1 ]
+		if [ $how = runtime ]; then
+			SONDE_ENABLED=1 SONDE_OUTPUT=$file keep "$BUILD/prog_simple" 100
+		else
+			keep "$SONDE" record -o "$file" -- "$BUILD/prog_simple" 100
+		fi
+		want_code 3
+		want "$(n_rings) rings are left" [ "$(n_rings)" = 0 ]
+		look
+		want_events 200
+	done
+fi
+
 # ---- Reading while the program runs
 
 command="reading a running program"
