@@ -30,6 +30,8 @@ void result_add_layers(sonde_result *r, profile *p, const sonde_analyze_options 
 void result_add_activity(sonde_result *r, const profile *p);
 void result_add_memory_curves(sonde_result *r, const profile *p);
 void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts);
+/* A table of what each process used; none when nobody looked. */
+void result_add_processes(sonde_result *r, const sonde_trace *trace);
 void result_add_counters(sonde_result *r, const profile *p);
 const char *trace_title(const sonde_trace *trace); /* the file's name without its directory */
 

@@ -243,6 +243,10 @@ static sonde_status add_names(sonde_result *r, profile *p, const sonde_analyze_o
 	}
 	free(rows);
 	limit_rows(r, t, o);
+	if (t && !p->nodes.n && p->trace->samples.n) { /* a program that names nothing: what it used */
+		t->n_shown = 0;
+		result_add_processes(r, p->trace);
+	}
 	return status;
 }
 

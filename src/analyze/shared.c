@@ -76,9 +76,11 @@ void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *
 		return;
 	}
 	const char *headline =
-		result_format(r, "%s   %s%s%s   %s thread%s", trace_title(trace), program ? short_program(program) : "",
-			      program ? "   " : "", format_ns(time, p->span_ns),
-			      format_count(threads, trace->threads.n), plural(trace->threads.n));
+		result_format(r, "%s   %s%s%s", trace_title(trace), program ? short_program(program) : "",
+			      program ? "   " : "", format_ns(time, p->span_ns));
+	if (trace->threads.n) /* none: of threads that name nothing nobody knows */
+		headline = result_format(r, "%s   %s thread%s", headline ? headline : "",
+					 format_count(threads, trace->threads.n), plural(trace->threads.n));
 	if (n_processes > 1)
 		headline = result_format(r, "%s   %zu processes", headline ? headline : "", n_processes);
 	if (p->steps.n)
@@ -271,6 +273,14 @@ static void add_state(sonde_result *r, const sonde_trace *trace)
 			"their number is unknown");
 }
 
+static bool has_table(const sonde_result *r, const char *key)
+{
+	for (const table *t = r->tables; t; t = t->next)
+		if (strcmp(t->key, key) == 0)
+			return true;
+	return false;
+}
+
 void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts)
 {
 	const trace_diagnostics *d = &trace->diagnostics;
@@ -312,7 +322,7 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 		result_note_add(
 			r, "note",
 			"no events: the program was not built with libsonde-rt, or nothing it names was reached%s",
-			trace->samples.n ? "; sonde summary shows what it used" : "");
+			trace->samples.n && !has_table(r, "processes") ? "; sonde summary shows what it used" : "");
 	if (n_lost || n_repaired)
 		result_note_add(r, n_lost ? "lost" : "repaired", "%s%s%s%s", n_lost ? "events: " : "",
 				sentence(r, lost, N_LOST), n_lost && n_repaired ? "; repaired: " : "",

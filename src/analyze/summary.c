@@ -56,73 +56,6 @@ static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
 	return SONDE_OK;
 }
 
-static const column process_columns[] = {
-	{ "pid", "pid", CELL_INTEGER, 0, false },
-	{ "command", "process", CELL_STRING, 0, false },
-	{ "cpu_ns", "cpu time", CELL_NS, 0, false },
-	{ "peak_rss_bytes", "peak rss", CELL_BYTES, 0, false },
-	{ "peak_threads", "threads", CELL_COUNT, 0, false },
-	{ "minor_faults", "faults", CELL_COUNT, 1, false },
-	{ "major_faults", "major", CELL_COUNT, 2, false },
-	{ "read_bytes", "read", CELL_BYTES, 1, false },
-	{ "write_bytes", "written", CELL_BYTES, 1, false },
-	{ "n_samples", "samples", CELL_COUNT, 3, false },
-};
-
-typedef struct usage {
-	process_sample last;
-	uint64_t peak_rss, peak_threads, n;
-} usage;
-
-static usage usage_of(const sonde_trace *trace, int32_t pid)
-{
-	usage u = { 0 };
-
-	for (size_t i = 0; i < trace->samples.n; i++) {
-		const process_sample *s = &trace->samples.items[i];
-		if (s->pid != pid)
-			continue;
-		u.last = *s;
-		u.n++;
-		u.peak_rss = s->rss_bytes > u.peak_rss ? s->rss_bytes : u.peak_rss;
-		u.peak_threads = s->n_threads > u.peak_threads ? s->n_threads : u.peak_threads;
-	}
-	return u;
-}
-
-static void add_processes(sonde_result *r, const sonde_trace *trace)
-{
-	enum { SHOWN = 8, MOST = 1000 };
-
-	if (!trace->processes.n)
-		return;
-	table *t =
-		result_table(r, "processes", NULL, process_columns, sizeof process_columns / sizeof process_columns[0]);
-	for (size_t i = 0; i < trace->processes.n && i < MOST; i++) {
-		const trace_process *process = &trace->processes.items[i];
-		usage u = usage_of(trace, process->pid);
-		cell *c = table_row(r, t, 0);
-		c[0] = cell_integer(process->pid);
-		c[1] = cell_string(result_string(r, process->command));
-		c[9] = cell_count(u.n);
-		if (!u.n)
-			continue;
-		c[2] = cell_ns((int64_t)(u.last.user_ns + u.last.system_ns));
-		c[3] = cell_bytes(u.peak_rss);
-		c[4] = cell_count(u.peak_threads);
-		c[5] = cell_count(u.last.minor_faults);
-		c[6] = cell_count(u.last.major_faults);
-		if (u.last.read_bytes != UINT64_MAX) {
-			c[7] = cell_bytes(u.last.read_bytes);
-			c[8] = cell_bytes(u.last.write_bytes);
-		}
-	}
-	if (t && t->n_rows > SHOWN) {
-		t->n_shown = SHOWN;
-		t->more = result_format(r, "%zu more processes: --json has them", t->n_rows - SHOWN);
-	}
-}
-
 static void note_origin(sonde_result *r, const sonde_trace *trace)
 {
 	const stream_block *info = NULL;
@@ -177,7 +110,7 @@ static sonde_status summary_run(const sonde_trace *trace, const sonde_analyze_op
 		return status;
 	result_add_trace(r, trace, p);
 	status = add_top(r, p, err);
-	add_processes(r, trace);
+	result_add_processes(r, trace);
 	note_origin(r, trace);
 	uint64_t n_events = trace_is_imported(trace) ? imported_count(trace).n_events : trace->diagnostics.n_kept;
 	result_note_add(r, "events", "%s of %zu names", format_count(events, n_events), p->nodes.n);

@@ -82,9 +82,13 @@ static size_t head_of(const char *text, size_t len, unsigned max, bool utf8)
 
 unsigned screen_put_cut(FILE *out, const char *text, unsigned max, bool utf8)
 {
+	return screen_put_cutn(out, text, strlen(text), max, utf8);
+}
+
+unsigned screen_put_cutn(FILE *out, const char *text, size_t len, unsigned max, bool utf8)
+{
 	const char *dots = utf8 ? "\u2026" : "..";
-	unsigned columns = screen_columns(text, utf8), room = utf8 ? 1 : 2;
-	size_t len = strlen(text);
+	unsigned columns = screen_columnsn(text, len, utf8), room = utf8 ? 1 : 2;
 
 	if (columns <= max)
 		return screen_putn(out, text, len, utf8);

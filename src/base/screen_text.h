@@ -21,6 +21,7 @@ unsigned screen_putn(FILE *out, const char *text, size_t len, bool utf8);
 
 /* Writes the text in at most max columns, cut in the middle ("aten::…_backward"), and returns the columns taken. */
 unsigned screen_put_cut(FILE *out, const char *text, unsigned max, bool utf8);
+unsigned screen_put_cutn(FILE *out, const char *text, size_t len, unsigned max, bool utf8);
 
 void screen_pad(FILE *out, unsigned n); /* n spaces */
 

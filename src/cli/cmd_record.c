@@ -166,10 +166,10 @@ static int refuse_program(const char *name, int error)
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* Samples until the program ends; returns its wait status. */
+/* Samples until the program ends; returns its wait status. Often at first, so that a short program is seen as well. */
 static int watch(program *p, sonde_recorder *recorder, uint64_t interval_ms)
 {
-	int64_t interval_ns = (int64_t)interval_ms * 1000000, next_ns = monotonic_ns();
+	int64_t interval_ns = (int64_t)interval_ms * 1000000, pause_ns = 1000000, next_ns = monotonic_ns();
 	sampler s;
 
 	sampler_init(&s, p->pid, recorder);
@@ -178,7 +178,8 @@ static int watch(program *p, sonde_recorder *recorder, uint64_t interval_ms)
 
 		if (now_ns >= next_ns) {
 			sampler_take(&s);
-			next_ns = now_ns + interval_ns;
+			pause_ns = 2 * pause_ns < interval_ns ? 2 * pause_ns : interval_ns;
+			next_ns = now_ns + pause_ns;
 		}
 		ended = program_wait(p, next_ns > now_ns ? next_ns - now_ns : 0);
 	}

@@ -13,11 +13,12 @@
 
 #include "base/clock.h"
 
-enum { FIRST_PROCESSES = 16, SEARCH_SHARE = 100 };
+enum { FIRST_PROCESSES = 16, SEARCH_SHARE = 100, COMMAND_BYTES = 32 };
 
 typedef struct sampled_process {
 	int32_t pid;
 	uint64_t start_time; /* with the pid, names a process for good */
+	char command[COMMAND_BYTES];
 } sampled_process;
 
 /* What /proc/PID/stat says. */
@@ -25,7 +26,7 @@ typedef struct proc_stat {
 	int32_t parent_pid;
 	uint32_t n_threads;
 	uint64_t minor_faults, major_faults, user_ticks, system_ticks, start_time, rss_pages;
-	char command[32];
+	char command[COMMAND_BYTES];
 } proc_stat;
 
 /* ---- /proc ------------------------------------------------------------------------------------------------------- */
@@ -118,12 +119,19 @@ static bool reserve(sampler *s)
 	return true;
 }
 
+/* Also one that execs: a shell that becomes the program that it was asked to run. */
+static void name_process(const sampler *s, sampled_process *p, const proc_stat *stat)
+{
+	memcpy(p->command, stat->command, sizeof p->command);
+	sonde_recorder_process(s->recorder, p->pid, stat->parent_pid, stat->command);
+}
+
 static void add_process(sampler *s, int32_t pid, const proc_stat *stat)
 {
 	if (!reserve(s))
 		return; /* unsampled, but running */
-	s->processes[s->n_processes++] = (sampled_process){ pid, stat->start_time };
-	sonde_recorder_process(s->recorder, pid, stat->parent_pid, stat->command);
+	s->processes[s->n_processes] = (sampled_process){ pid, stat->start_time, "" };
+	name_process(s, &s->processes[s->n_processes++], stat);
 }
 
 /* One walk over /proc; returns how many processes became ours. */
@@ -161,12 +169,14 @@ static void search(sampler *s)
 
 /* ---- Samples ----------------------------------------------------------------------------------------------------- */
 
-static bool sample_process(const sampler *s, const sampled_process *p, sonde_process_sample *ret_sample)
+static bool sample_process(const sampler *s, sampled_process *p, sonde_process_sample *ret_sample)
 {
 	proc_stat stat;
 
 	if (!read_stat(p->pid, &stat) || stat.start_time != p->start_time)
 		return false;
+	if (strcmp(p->command, stat.command) != 0)
+		name_process(s, p, &stat);
 	*ret_sample = (sonde_process_sample){
 		.time_ns = monotonic_ns(),
 		.pid = p->pid,

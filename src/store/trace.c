@@ -395,7 +395,7 @@ sonde_status trace_finish(sonde_trace *t, sonde_error *err)
 {
 	if (t->blocks.n)
 		qsort(t->blocks.items, t->blocks.n, sizeof t->blocks.items[0], compare_blocks);
-	bool ok = drop_repeated(t);
+	bool ok = drop_repeated(t) && trace_settle_processes(t);
 	t->unnamed = special_site(t, "(unnamed)");
 	t->refused = special_site(t, "(too many names)");
 	ok = ok && make_threads(t) && t->unnamed.name != INTERN_NONE && t->refused.name != INTERN_NONE;

@@ -158,6 +158,7 @@ void trace_sanitize_info(stream_block *info);
 bool trace_join(sonde_trace *t, uint64_t stream);
 
 sonde_status trace_finish(sonde_trace *t, sonde_error *err);
+bool trace_settle_processes(sonde_trace *t); /* one entry each; processes.c */
 
 /* Empty; NULL when out of memory. */
 sonde_trace *trace_new(void);

@@ -25,6 +25,19 @@ want_code 255
 run record sh -c 'echo "$@"' x --json -o y -- z # the program's options are its own
 want_out "--json -o y -- z"
 
+# ---- A program that was not built with libsonde-rt
+
+run record -o run.sonde --report 3 sh -c 'sleep 0.05; exec sleep 0.2'
+want_code 0
+want_in "$err" "run.sonde   sh   "
+want "threads that nobody knows" [ "${err/threads   /}" = "$err" ]
+want "no process by its last name: $err" grep -q '^ *[0-9][0-9]* *sleep ' .err
+want "a process is there twice: $err" [ "$(grep -c ' sh  ' .err)" = 1 ]
+run record -o run.sonde sleep 0.04 # less than the time between two samples
+run summary --json run.sonde
+want "a short program used no memory: $out" grep -q '"command": "sleep".*"peak_rss_bytes": [1-9]' .out
+rm run.sonde
+
 # ---- Programs that do not run: no file, and an old one stays
 
 rm -f ./*.sonde

@@ -247,6 +247,44 @@ static void a_summary_has_processes_and_facts(void **state)
 	make_done(&m);
 }
 
+/* A program without libsonde-rt: what is known of it, and nothing of what is not. */
+static void a_program_that_names_nothing_is_told_by_what_it_used(void **state)
+{
+	const process_sample samples[] = {
+		{ .pid = 7, .rss_bytes = 500, .n_threads = 1, .user_ns = 5, .read_bytes = 3, .write_bytes = 4 },
+		{ .pid = 7, .n_threads = 1, .user_ns = 5, .read_bytes = UINT64_MAX, .write_bytes = UINT64_MAX },
+		{ .pid = 8, .n_threads = 1, .read_bytes = UINT64_MAX, .write_bytes = UINT64_MAX },
+	};
+	maker m = { 0 };
+
+	(void)state;
+	make_start(&m);
+	make_block(&m, BLOCK_META, "command\0gzip", 13, 0);
+	make_block(&m, BLOCK_PROCESS, "\x07\0\0\0\1\0\0\0gzip", 12, 0);
+	make_block(&m, BLOCK_PROCESS, "\x08\0\0\0\1\0\0\0true", 12, 0);
+	make_block(&m, BLOCK_SAMPLES, samples, sizeof samples, 0);
+	sonde_trace *t = make_trace(&m);
+	sonde_result *r = analyze(t, "report");
+	assert_null(strstr(r->headline, "thread"));
+	assert_string_equal(r->tables->key, "names");
+	assert_int_equal(r->tables->n_shown, 0);
+	const table *processes = r->tables->next;
+	assert_string_equal(processes->key, "processes");
+	assert_int_equal(processes->n_rows, 2);
+	const cell *gzip = processes->cells, *quick = gzip + processes->n_columns;
+	assert_int_equal(gzip[2].integer, 5);
+	assert_int_equal(gzip[3].count, 500);
+	assert_int_equal(gzip[7].count, 3); /* a zombie does not tell any more */
+	assert_int_equal(gzip[8].count, 4);
+	static const size_t unknown[] = { 2, 3, 7, 8 };
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(quick[unknown[i]].type, CELL_UNKNOWN);
+	assert_null(strstr(note_of(r, "note"), "sonde summary"));
+	sonde_result_free(r);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +296,7 @@ int main(void)
 		cmocka_unit_test(every_analysis_and_format_has_a_name_and_a_sentence),
 		cmocka_unit_test(hostile_numbers_do_no_harm),
 		cmocka_unit_test(a_summary_has_processes_and_facts),
+		cmocka_unit_test(a_program_that_names_nothing_is_told_by_what_it_used),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

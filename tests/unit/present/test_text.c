@@ -276,6 +276,51 @@ static void a_string_column_may_hold_values_of_any_type(void **state)
 	assert_column(CELL_STRING, mixed, 4, "text|1.50 us|2.00 KiB|1,234");
 }
 
+static void a_headline_goes_on_between_its_parts(void **state)
+{
+	static const struct {
+		unsigned width;
+		const char *shown;
+	} cases[] = {
+		{ 40, "run.sonde   ./train --fast   12.4 s\n" },
+		{ 34, "run.sonde   ./train --fast\n  12.4 s\n" },
+		{ 21, "run.sonde\n  ./train --fast\n  12.4 s\n" },
+		{ 11, "run.sonde\n./tra\u2026-fast\n12.4 s\n" }, /* a part that is wider than the screen */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		sonde_result *r = result_new("report");
+		result_headline(r, "run.sonde   ./train --fast   12.4 s");
+		char *text = printed(r, SONDE_TEXT, cases[i].width, true, false);
+		assert_string_equal(text, cases[i].shown);
+		free(text);
+		sonde_result_free(r);
+	}
+}
+
+static void a_number_stays_with_its_unit(void **state)
+{
+	static const struct {
+		const char *note, *shown;
+	} cases[] = {
+		{ "of 4 steps 51.7 %, then", "active    of 4 steps\n          51.7 %,\n          then\n" },
+		{ "cpu took all 150 ms.", "active    cpu took all\n          150 ms.\n" },
+		{ "this takes 3.65 s more", "active    this takes\n          3.65 s more\n" },
+		{ "the largest 3 subjects", "active    the largest 3\n          subjects\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		sonde_result *r = result_new("report");
+		result_note_add(r, "active", "%s", cases[i].note);
+		char *text = printed(r, SONDE_TEXT, i == 0 ? 21 : 23, true, false);
+		assert_string_equal(text, cases[i].shown);
+		free(text);
+		sonde_result_free(r);
+	}
+}
+
 static void notes_go_on_below_their_text(void **state)
 {
 	(void)state;
@@ -346,6 +391,8 @@ int main(void)
 		cmocka_unit_test(a_column_has_one_unit),
 		cmocka_unit_test(each_type_has_its_form),
 		cmocka_unit_test(a_string_column_may_hold_values_of_any_type),
+		cmocka_unit_test(a_headline_goes_on_between_its_parts),
+		cmocka_unit_test(a_number_stays_with_its_unit),
 		cmocka_unit_test(notes_go_on_below_their_text),
 		cmocka_unit_test(an_empty_table_says_so),
 		cmocka_unit_test(a_table_with_no_rows_to_show_is_left_out),

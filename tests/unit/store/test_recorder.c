@@ -112,6 +112,28 @@ static void what_it_saw_is_in_the_file(void **state)
 	temp_clear();
 }
 
+/* A shell that execs: sampled under both names. */
+static void a_process_has_its_last_name_and_one_entry(void **state)
+{
+	static const struct {
+		int32_t pid;
+		const char *command;
+	} seen[] = { { 70, "sh" }, { 9, "loader" }, { 70, "env" }, { 71, "sh" }, { 70, "train" }, { 71, "gzip" } };
+	sonde_recorder *r = open_recorder("run.sonde");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof seen / sizeof seen[0]; i++)
+		sonde_recorder_process(r, seen[i].pid, 1, seen[i].command);
+	sonde_trace *t = close_and_open(r, 0, NULL);
+	assert_int_equal(t->processes.n, 3);
+	assert_int_equal(t->processes.items[0].pid, 70);
+	assert_string_equal(t->processes.items[0].command, "train");
+	assert_string_equal(t->processes.items[1].command, "loader");
+	assert_string_equal(t->processes.items[2].command, "gzip");
+	sonde_trace_free(t);
+	temp_clear();
+}
+
 static void how_the_program_ended_is_in_the_file(void **state)
 {
 	static const struct {
@@ -336,6 +358,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_it_saw_is_in_the_file),
+		cmocka_unit_test(a_process_has_its_last_name_and_one_entry),
 		cmocka_unit_test(how_the_program_ended_is_in_the_file),
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(an_old_recording_is_replaced_and_anything_else_left_alone),
