@@ -31,7 +31,8 @@ typedef struct sonde_trace sonde_trace;
 SONDE_API sonde_status sonde_trace_open(const char *path, sonde_trace **ret_trace, sonde_error *err);
 
 /* The same for several files that belong together, on one clock: recordings of the processes of one run, or traces of
-   its ranks. A trace's rank is what its content says, else its file's name, else its place among the files. */
+   its ranks. A trace's rank is what its content says, else its file's name, else its place among the files. Recordings
+   are ranks when each says another one, or when they come from different machines. */
 SONDE_API sonde_status sonde_trace_open_files(const char *const *paths, size_t n_paths, sonde_trace **ret_trace,
 					      sonde_error *err);
 
@@ -44,6 +45,7 @@ typedef struct sonde_open_options {
 	   0 when nobody knows. Both are the same while the index is made. False stops the import: SONDE_E_STATE. */
 	bool (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
 	void *context;
+	bool ranks; /* several recordings are ranks even where neither their content nor their names say so: by order */
 } sonde_open_options;
 
 /* options may be NULL. */

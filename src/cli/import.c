@@ -177,7 +177,8 @@ int import_run(const command *c, const import_request *r)
 	sonde_open_options how = { .struct_size = sizeof how,
 				   .n_threads = (unsigned)r->n_threads,
 				   .progress = progress_update,
-				   .context = &p };
+				   .context = &p,
+				   .ranks = r->merge };
 	sonde_status status = sonde_trace_open_with((const char *const *)r->files, r->n_files, &how, &trace, &err);
 	how.progress = progress_indexing;
 	if (!status)

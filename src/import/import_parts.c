@@ -6,6 +6,7 @@
 #include "import/facts.h"
 #include "import/open.h"
 #include "import/recording.h"
+#include "import/recording_ranks.h"
 
 static sonde_status out_of_memory(sonde_error *err)
 {
@@ -130,6 +131,11 @@ static sonde_status import_recording(opening *o, trace_part *p, int32_t rank, so
 		return status;
 	status = recording_feed(t, o->builder, file->number, tell_of_part, &progress, err);
 	file->n_events = t->diagnostics.n_kept;
+	int64_t shift_ns = recording_shift_ns(o, p);
+	if (shift_ns) {
+		builder_file_shift(o->builder, file->number, shift_ns);
+		builder_clock(o->builder, INDEX_CLOCK_EPOCH);
+	}
 	sonde_trace_free(t);
 	return status ? error_prefix(err, status, part_name(p)) : SONDE_OK;
 }
@@ -231,13 +237,14 @@ static bool add_meta(const opening *o)
 
 /* ---- All parts --------------------------------------------------------------------------------------------------- */
 
-/* What the names say of the ranks or, when they say nothing at all, their order. */
+/* What recordings or the names say of the ranks or, when they say nothing at all, their order. */
 static void rank_by_name(const opening *o, int32_t *ranks)
 {
 	size_t n = o->files.n, n_known = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		ranks[i] = files_rank(o->parts[i].path, n == 1);
+		const trace_part *p = &o->parts[i];
+		ranks[i] = p->kind == PART_RECORDING ? recording_rank(p, n == 1) : files_rank(p->path, n == 1);
 		n_known += ranks[i] >= 0;
 	}
 	for (size_t i = 0; i < n && n > 1 && !n_known; i++)

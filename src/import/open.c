@@ -3,7 +3,7 @@
  *
  *   1. files_expand()   directories become their files
  *   2. look_at()        what each file is, by its first bytes
- *   3. recordings       are read by store/trace.c, all of them together
+ *   3. recordings       are read by store/trace.c, all of them together, unless they are ranks: recording_ranks.c
  *      an index         is mapped as it lies
  *      everything else  goes through its importer into one builder, file after file, and so do indexes and recordings
  *                       among them; then ranks.c puts the files on one clock and the builder makes the index:
@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "import/recording_ranks.h"
 
 enum { THREADS_MAX = 16 };
 
@@ -260,7 +261,9 @@ static sonde_status open_parts(opening *o, sonde_trace **ret_trace, sonde_error 
 
 	if (count(o, PART_NOTHING))
 		return refuse(first_of(o, PART_NOTHING), err);
-	if (n_recordings == n) {
+	if (n > 1)
+		recordings_look(o);
+	if (n_recordings == n && (n == 1 || n_unknown || !recordings_are_ranks(o))) {
 		sonde_status status = open_recordings(o, ret_trace, err);
 		return status == SONDE_E_FORMAT && n == n_unknown ? refuse(&o->parts[0], err) : status;
 	}

@@ -13,6 +13,14 @@
 #include "import/ranks.h"
 #include "store/trace.h"
 
+/* What a recording says at its beginning. */
+typedef struct recording_head {
+	int32_t rank; /* -1: nothing */
+	uint32_t pid;
+	char host[64];
+	int64_t shift_ns; /* from its clock to 1970; 0: unknown */
+} recording_head;
+
 typedef struct trace_part {
 	const char *path;
 	enum {
@@ -28,6 +36,7 @@ typedef struct trace_part {
 	size_t len;
 	uint64_t file_bytes; /* 0: unknown */
 	index_again *again;  /* of a PART_INDEX among others, while it is imported */
+	recording_head head; /* of a PART_RECORDING among others */
 } trace_part;
 
 typedef struct opening {

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/launcher.h"
 #include "base/proc.h"
 
 enum { INFO_WORDS = sizeof(stream_block) / sizeof(uint64_t) };
@@ -110,6 +112,18 @@ static sonde_status refuse(const char *path, sonde_error *err)
 	return error_set(err, SONDE_E_IO, -1, "cannot write %s: %s", path, strerror(errno));
 }
 
+/* Behind the stream's first block, where a reader of many files finds it at once. */
+static void write_rank(void)
+{
+	int32_t size, rank = launcher_rank(&size);
+	char text[64];
+
+	if (rank < 0)
+		return;
+	int len = snprintf(text, sizeof text, "rank%c%" PRId32 "%cworld_size%c%" PRId32, 0, rank, 0, 0, size) + 1;
+	output_block(BLOCK_META, text, (size_t)len);
+}
+
 sonde_status output_open(const char *path, sonde_error *err)
 {
 	struct stat st;
@@ -132,8 +146,10 @@ sonde_status output_open(const char *path, sonde_error *err)
 	stream_start start;
 	info_load(&start.info);
 	block_seal(&start.header, BLOCK_STREAM, rt.stream, sizeof start.info, 0);
-	if (output_write(&start, sizeof start, 0))
+	if (output_write(&start, sizeof start, 0)) {
+		write_rank();
 		return SONDE_OK;
+	}
 	errno = rt.ring->info.io_errno;
 	sonde_status status = refuse(rt.path, err);
 	unlink(rt.path);

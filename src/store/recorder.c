@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/launcher.h"
 #include "base/proc.h"
 #include "format/file.h"
 #include "format/ring.h"
@@ -160,6 +162,18 @@ static void describe(sonde_recorder *r)
 	r->stream = (uint64_t)r->info.pid << 32 ^ (uint64_t)r->info.start_ns;
 }
 
+/* First of all, where a reader of many files finds it at once. */
+static void write_rank(sonde_recorder *r)
+{
+	int32_t size, rank = launcher_rank(&size);
+	char text[64];
+
+	if (rank < 0)
+		return;
+	int len = snprintf(text, sizeof text, "rank%c%" PRId32 "%cworld_size%c%" PRId32, 0, rank, 0, 0, size) + 1;
+	write_block(r, BLOCK_META, text, (size_t)len);
+}
+
 static void write_command(sonde_recorder *r, int argc, char *const *argv)
 {
 	char text[4096];
@@ -192,6 +206,7 @@ sonde_status sonde_recorder_open(const char *path, int argc, char *const *argv, 
 		free(r);
 		return status;
 	}
+	write_rank(r);
 	write_command(r, argc, argv);
 	*ret_recorder = r;
 	return SONDE_OK;

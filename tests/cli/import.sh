@@ -204,6 +204,25 @@ run merge one.json one.json -o run.sonde
 want_in "$err" "sonde: rank 0: one.json
 sonde: rank 1: one.json"
 
+# Our own recordings: the rank is what the launcher says, else the name, else, of merge alone, the order.
+for i in 0 1; do
+	RANK=$((1 - i)) WORLD_SIZE=2 "$SONDE" record -o "own$i.sonde" "$BUILD/prog_simple" 10 > /dev/null 2>&1
+	SONDE_ENABLED=1 SONDE_OUTPUT=plain_$((i + 5)).sonde "$BUILD/prog_simple" 10 > /dev/null
+done
+run merge own0.sonde own1.sonde -o run.sonde
+want_in "$err" "sonde: rank 1: own0.sonde
+sonde: rank 0: own1.sonde"
+run report --json own0.sonde own1.sonde
+want_in "$out" '"n_ranks": 2'
+run report --csv --ranks 1 own0.sonde own1.sonde
+want_in "$out" "simple,other,10,"
+run report --csv plain_5.sonde plain_6.sonde # processes of one run
+want_in "$out" "simple,other,20,"
+run merge plain_5.sonde plain_6.sonde -o run.sonde
+want_in "$err" "sonde: rank 5: plain_5.sonde
+sonde: rank 6: plain_6.sonde"
+rm own?.sonde plain_?.sonde
+
 # The same rank twice, and clocks that have nothing to do with each other, are told.
 make_trace one.json 4
 make_trace two.json 4 1800000000000000000
