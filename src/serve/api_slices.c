@@ -1,4 +1,4 @@
-/* One slice: what it is, what it was given, where it hangs. */
+/* One slice: what it is, what it was given, where it hangs; one instant. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/json_read.h"
@@ -6,8 +6,7 @@
 
 enum { PARENTS_MAX = 1000, LINKS_MAX = 200 };
 
-/* The object as the trace has it. null: a damaged one. */
-static void put_args(json_writer *w, const sonde_index *ix, uint32_t args)
+void put_args(json_writer *w, const sonde_index *ix, uint32_t args)
 {
 	args_reader *reader = args ? args_reader_new(ix) : NULL;
 	args_text text = { 0 };
@@ -54,19 +53,37 @@ static int64_t self_ns(const sonde_index *ix, const index_slice *of, uint64_t *r
 	return self;
 }
 
+void put_track_of(json_writer *w, const sonde_index *ix, uint32_t track)
+{
+	size_t n_tracks, n_processes;
+	const index_track *t = &index_tracks(ix, &n_tracks)[track];
+	const index_process *p = index_processes(ix, &n_processes);
+	int32_t rank = t->process < n_processes ? p[t->process].rank : -1;
+
+	put_u64(w, "track", track);
+	put_text(w, "thread", t->name == INDEX_NONE ? NULL : index_text(ix, t->name));
+	put_known(w, "rank", rank >= 0, rank);
+}
+
+void put_site_of(json_writer *w, const sonde_index *ix, uint32_t site)
+{
+	size_t n_sites;
+	const index_site *s = &index_sites(ix, &n_sites)[site];
+
+	put_text(w, "name", index_text(ix, s->name));
+	put_text(w, "category", index_text(ix, s->category));
+	put_text(w, "class", class_name(s->class));
+	put_u64(w, "site", site);
+}
+
 static void put_place(json_writer *w, const sonde_index *ix, const index_slice *s)
 {
-	size_t n_lanes, n_tracks, n_processes;
+	size_t n_lanes;
 	const index_lane *lane = &index_lanes(ix, &n_lanes)[s->lane];
-	const index_track *track = &index_tracks(ix, &n_tracks)[lane->track];
-	const index_process *p = index_processes(ix, &n_processes);
-	int32_t rank = track->process < n_processes ? p[track->process].rank : -1;
 
 	put_u64(w, "lane", s->lane);
-	put_u64(w, "track", lane->track);
 	put_u64(w, "depth", lane->depth);
-	put_text(w, "thread", track->name == INDEX_NONE ? NULL : index_text(ix, track->name));
-	put_known(w, "rank", rank >= 0, rank);
+	put_track_of(w, ix, lane->track);
 }
 
 /* ---- Arrows ------------------------------------------------------------------------------------------------------ */
@@ -154,8 +171,6 @@ static void put_links(json_writer *w, const sonde_index *ix, uint64_t slice)
 void api_slice(call *c, reply *out)
 {
 	const sonde_index *ix = c->opened->ix;
-	size_t n_sites;
-	const index_site *sites = index_sites(ix, &n_sites);
 	uint64_t n_children;
 	index_slice s;
 
@@ -167,10 +182,7 @@ void api_slice(call *c, reply *out)
 	json_writer *w = reply_json(out);
 	json_begin_object(w);
 	put_u64(w, "id", s.id);
-	put_text(w, "name", index_text(ix, sites[s.site].name));
-	put_text(w, "category", index_text(ix, sites[s.site].category));
-	put_text(w, "class", class_name(sites[s.site].class));
-	put_u64(w, "site", s.site);
+	put_site_of(w, ix, s.site);
 	put_i64(w, "start_ns", since_start(ix, s.start_ns));
 	put_i64(w, "dur_ns", s.dur_ns);
 	put_i64(w, "self_ns", self);
@@ -182,4 +194,41 @@ void api_slice(call *c, reply *out)
 	put_u64(w, "n_children", n_children);
 	put_links(w, ix, s.id);
 	json_end_object(w);
+}
+
+/* ---- One instant ------------------------------------------------------------------------------------------------- */
+
+static void put_beside(json_writer *w, const sonde_index *ix, const char *key, uint64_t row, bool before)
+{
+	uint64_t other = index_instant_beside(ix, row, before);
+
+	json_key(w, key);
+	other == UINT64_MAX ? json_null(w) : json_u64(w, other);
+}
+
+void api_instant(call *c, reply *out)
+{
+	const sonde_index *ix = c->opened->ix;
+	table_cursor *rows = malloc(sizeof *rows);
+	int64_t row[COLUMNS_MAX];
+
+	if (rows)
+		table_first(rows, ix, SECTION_INSTANTS, c->number);
+	if (!rows) {
+		reply_out_of_memory(out);
+	} else if (c->number >= rows->n_rows || !table_next(rows, row) || rows->row != c->number + 1) {
+		reply_error(out, 404, "not-found", "There is no instant %llu.", (unsigned long long)c->number);
+	} else {
+		json_writer *w = reply_json(out);
+		json_begin_object(w);
+		put_u64(w, "id", c->number);
+		put_site_of(w, ix, (uint32_t)row[INSTANT_SITE]);
+		put_i64(w, "time_ns", row[INSTANT_TIME]);
+		put_track_of(w, ix, (uint32_t)row[INSTANT_TRACK]);
+		put_args(w, ix, (uint32_t)row[INSTANT_ARGS]);
+		put_beside(w, ix, "previous", c->number, true);
+		put_beside(w, ix, "next", c->number, false);
+		json_end_object(w);
+	}
+	free(rows);
 }

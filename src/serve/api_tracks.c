@@ -1,4 +1,5 @@
 /* What rows a timeline has, and what the numbers of names stand for. */
+#include <stdlib.h>
 #include "serve/routes.h"
 
 enum { SITES_MAX = 5000 };
@@ -44,7 +45,10 @@ static void put_tracks(json_writer *w, const sonde_index *ix)
 	size_t n, n_processes;
 	const index_track *t = index_tracks(ix, &n);
 	const index_process *processes = index_processes(ix, &n_processes);
+	uint64_t *n_instants = calloc(n + 1, sizeof *n_instants);
 
+	if (n_instants)
+		index_count_instants(ix, n_instants);
 	put_list(w, "tracks");
 	for (size_t i = 0; i < n; i++) {
 		int32_t rank = t[i].process < n_processes ? processes[t[i].process].rank : -1;
@@ -60,9 +64,11 @@ static void put_tracks(json_writer *w, const sonde_index *ix)
 		put_u64(w, "first_lane", t[i].first_lane);
 		put_u64(w, "n_lanes", t[i].n_lanes);
 		put_u64(w, "n_slices", t[i].n_slices);
+		put_known(w, "n_instants", n_instants, n_instants ? (int64_t)n_instants[i] : 0);
 		json_end_object(w);
 	}
 	json_end_array(w);
+	free(n_instants);
 }
 
 static void put_lanes(json_writer *w, const sonde_index *ix)

@@ -62,6 +62,12 @@ bool call_failed(const call *c, reply *out);
 const char *class_name(unsigned class); /* "kernel" */
 /* {"id", "name", "class", "start_ns", "dur_ns", "lane", "track"}; null for none. */
 void put_slice(json_writer *w, const sonde_index *ix, uint64_t id);
+/* "args": the object as the trace has it; null for a damaged one. */
+void put_args(json_writer *w, const sonde_index *ix, uint32_t args);
+/* "name", "category", "class", "site". */
+void put_site_of(json_writer *w, const sonde_index *ix, uint32_t site);
+/* "track", "thread", "rank". */
+void put_track_of(json_writer *w, const sonde_index *ix, uint32_t track);
 void put_session(json_writer *w, const session *s); /* the lock is held */
 
 #endif

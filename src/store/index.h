@@ -7,7 +7,7 @@
  *   index_lanes ...       tables as they lie
  *   lane_first(), _next() the slices of a lane, one after the other, fast
  *   index_slice()         one slice by its number
- *   index_range()         what to draw: range.c
+ *   index_range()         what to draw: range.c; index_instants(): instants.c
  *   index_aggregate()     sums per site over a time range: aggregate.c
  *   table_first(), _next() rows of instants, flows, launches, allocations, values, samples
  *   args_reader           arguments of a slice: args.c
@@ -146,6 +146,43 @@ typedef struct range_rect {
    pixels show. A slice of at least a pixel has a rectangle of its own; range.c says who gets a pixel that is shared. */
 size_t index_range(const sonde_index *ix, uint32_t lane, int64_t from_ns, int64_t to_ns, uint32_t n_pixels,
 		   range_rect *rects);
+
+/* Slices that are not there as far as the picture goes. */
+typedef struct range_filter {
+	int64_t min_ns;		     /* shorter ones */
+	const uint8_t *hidden_sites; /* one byte per site, or NULL */
+	bool is_rough;		     /* quick, whatever the zoom: slices beside hidden ones may go with them */
+} range_filter;
+/* The same of the slices that the filter leaves; NULL: all. Exact: the work grows with the slices in sight, where
+   min_ns is less than a pixel or sites are hidden. */
+size_t index_range_filtered(const sonde_index *ix, uint32_t lane, int64_t from_ns, int64_t to_ns, uint32_t n_pixels,
+			    const range_filter *filter, range_rect *rects);
+
+/* ---- Instants to draw: instants.c -------------------------------------------------------------------------------- */
+
+/* One instant of a track, or several that share its pixel. */
+typedef struct range_instant {
+	uint32_t track, x;
+	uint32_t site; /* of the first */
+	uint32_t n;    /* saturates */
+	uint64_t row;  /* of the first, in the table INSTANTS */
+} range_instant;
+
+typedef struct instants_wanted {
+	int64_t from_ns, to_ns; /* what the pixels show */
+	uint32_t n_pixels;
+	const uint8_t *tracks;	     /* one byte per track: is it wanted? */
+	const uint8_t *hidden_sites; /* one byte per site, or NULL */
+} instants_wanted;
+
+/* At most one a pixel and track, track after track, in order; to be freed. Not exact: there are too many, and some
+   stand for others. False when out of memory. */
+bool index_instants(const sonde_index *ix, const instants_wanted *wanted, range_instant **ret_instants, size_t *ret_n,
+		    bool *ret_is_exact);
+/* How many each track has, added to one number per track. */
+void index_count_instants(const sonde_index *ix, uint64_t *counts);
+/* Row of the instant behind or before this one on its track; UINT64_MAX: none. */
+uint64_t index_instant_beside(const sonde_index *ix, uint64_t row, bool before);
 
 /* ---- Sums: aggregate.c ------------------------------------------------------------------------------------------- */
 

@@ -10,6 +10,10 @@
  *   - Everything else is small and goes to the pixel where it starts. Small ones that share a pixel share a rectangle:
  *     they are counted, the longest gives the site. In a pixel that a wide one has taken they only count as busy.
  *
+ * With a filter, what it hides is not there: summaries are followed down to the slices, as far as they may hold one
+ * that is long enough. A rough filter ends at the finest summaries, of which those with a hidden longest slice go as a
+ * whole.
+ *
  * Times in here count from the trace's start (t) or from the view's left edge (v).
  */
 #include "store/index_image.h"
@@ -34,6 +38,7 @@ typedef struct view {
 	uint64_t offset;    /* t of the left edge, modulo 2^64 */
 	uint64_t narrow_ns; /* a summary of that span or less is drawn */
 	double width_ns, ns_per_pixel;
+	const range_filter *filter; /* NULL: everything is drawn */
 	pen pen;
 	uint64_t block_number; /* of the block that is prepared; UINT64_MAX: none */
 	runs_block prepared;
@@ -149,6 +154,16 @@ INLINE double seen_to(const view *w, uint64_t t)
 	return (double)((t < w->to ? t : w->to) - w->offset);
 }
 
+INLINE bool hides_site(const range_filter *f, uint32_t site)
+{
+	return f->hidden_sites && f->hidden_sites[site];
+}
+
+INLINE bool is_hidden(const view *w, uint32_t site, int64_t dur)
+{
+	return w->filter && (dur < w->filter->min_ns || hides_site(w->filter, site));
+}
+
 /* Slice after slice: of a group that is seen in part, that holds a wide slice, or where runs.c has no quicker way. */
 static void draw_slices(view *w, uint64_t group, const index_summary *summary)
 {
@@ -162,10 +177,13 @@ static void draw_slices(view *w, uint64_t group, const index_summary *summary)
 		uint64_t t = (uint64_t)starts[i], dur = (uint64_t)durs[i];
 		if (!is_seen(w, t, t + dur))
 			continue;
+		uint32_t site = checked_site(w, (uint64_t)columns_get(&block, SLICE_SITE, row % COLUMNS_ROWS));
+		if (is_hidden(w, site, durs[i]))
+			continue;
 		double start = seen_from(w, t), end = dur ? seen_to(w, t + dur) : start;
 		item it = {
 			.pixel = pixel_of(&w->scale, start),
-			.site = checked_site(w, (uint64_t)columns_get(&block, SLICE_SITE, row % COLUMNS_ROWS)),
+			.site = site,
 			.slice = w->lane->first_slice + row,
 			.n_slices = 1,
 			.busy_ns = end - start,
@@ -255,6 +273,22 @@ INLINE bool is_narrow(const view *w, const index_summary *s)
 	return s->span_ns <= w->narrow_ns && is_seen(w, s->start_ns, s->start_ns + s->span_ns);
 }
 
+/* Summary i of a level where one stands for n_rows. */
+INLINE void draw_summary(const view *w, pen *p, const index_summary *s, uint64_t i, uint64_t n_rows)
+{
+	double start = seen_from(w, s->start_ns), end = seen_to(w, s->start_ns + s->span_ns);
+	item it = {
+		.pixel = pixel_of(&w->scale, start),
+		.site = checked_site(w, s->site),
+		.slice = w->lane->first_slice + i * n_rows,
+		.n_slices = s->n_slices,
+		.busy_ns = (end - start) * (double)s->busy,
+		.longest_ns = (double)s->longest_ns,
+	};
+
+	draw_small(p, &it);
+}
+
 /* The narrow ones that come first of [first, behind), each of which stands for n_rows. Returns the first that is not.
  */
 static uint64_t draw_narrow(view *w, const index_summary *all, uint64_t n_rows, uint64_t first, uint64_t behind)
@@ -262,19 +296,8 @@ static uint64_t draw_narrow(view *w, const index_summary *all, uint64_t n_rows, 
 	pen p = w->pen;
 	uint64_t i = first;
 
-	for (; i < behind && is_sound(w, &all[i]) && is_narrow(w, &all[i]); i++) {
-		const index_summary *s = &all[i];
-		double start = seen_from(w, s->start_ns), end = seen_to(w, s->start_ns + s->span_ns);
-		item it = {
-			.pixel = pixel_of(&w->scale, start),
-			.site = checked_site(w, s->site),
-			.slice = w->lane->first_slice + i * n_rows,
-			.n_slices = s->n_slices,
-			.busy_ns = (end - start) * (double)s->busy,
-			.longest_ns = (double)s->longest_ns,
-		};
-		draw_small(&p, &it);
-	}
+	for (; i < behind && is_sound(w, &all[i]) && is_narrow(w, &all[i]); i++)
+		draw_summary(w, &p, &all[i], i, n_rows);
 	w->pen = p;
 	return i;
 }
@@ -324,6 +347,34 @@ static void draw_level(view *w, unsigned level, uint64_t n_rows, uint64_t first,
 	}
 }
 
+/* True: none of its slices is long enough, which it knows but roughly. */
+static bool is_all_short(const range_filter *f, const index_summary *s)
+{
+	return (double)s->longest_ns * 1.000001 < (double)f->min_ns;
+}
+
+/* The same with a filter. */
+static void draw_filtered(view *w, unsigned level, uint64_t n_rows, uint64_t first, uint64_t behind)
+{
+	const index_summary *all = w->levels.summaries[level];
+
+	for (uint64_t i = first; i < behind && all[i].start_ns < w->to; i++) {
+		const index_summary *s = &all[i];
+		if (!is_sound(w, s) || s->start_ns + s->span_ns < w->from || is_all_short(w->filter, s))
+			continue;
+		bool is_rough = w->filter->is_rough && is_narrow(w, s);
+		if (is_rough && !hides_site(w->filter, checked_site(w, s->site))) {
+			draw_summary(w, &w->pen, s, i, n_rows);
+		} else if (level > 0) {
+			uint64_t below = (i + 1) * INDEX_FAN, n_below = w->levels.count[level - 1];
+			draw_filtered(w, level - 1, n_rows / INDEX_FAN, i * INDEX_FAN,
+				      below < n_below ? below : n_below);
+		} else if (!is_rough) {
+			draw_slices(w, i, s);
+		}
+	}
+}
+
 /* First summary of the coarsest level that ends in the view or behind it. */
 static uint64_t first_seen(const view *w)
 {
@@ -343,6 +394,12 @@ static uint64_t first_seen(const view *w)
 size_t index_range(const sonde_index *ix, uint32_t lane, int64_t from_ns, int64_t to_ns, uint32_t n_pixels,
 		   range_rect *rects)
 {
+	return index_range_filtered(ix, lane, from_ns, to_ns, n_pixels, NULL, rects);
+}
+
+size_t index_range_filtered(const sonde_index *ix, uint32_t lane, int64_t from_ns, int64_t to_ns, uint32_t n_pixels,
+			    const range_filter *filter, range_rect *rects)
+{
 	if (lane >= ix->n_lanes || from_ns >= to_ns || n_pixels == 0 || ix->n_sites == 0 || to_ns <= ix->start_ns ||
 	    from_ns > index_end_ns(ix))
 		return 0;
@@ -357,6 +414,7 @@ size_t index_range(const sonde_index *ix, uint32_t lane, int64_t from_ns, int64_
 		.narrow_ns = width / n_pixels,
 		.width_ns = (double)width,
 		.ns_per_pixel = (double)width / n_pixels,
+		.filter = filter,
 		.pen = { .rects = rects },
 		.block_number = UINT64_MAX,
 	};
@@ -364,7 +422,8 @@ size_t index_range(const sonde_index *ix, uint32_t lane, int64_t from_ns, int64_
 	uint64_t n_rows = INDEX_GROUP;
 	for (unsigned level = 1; level < w.levels.n; level++)
 		n_rows *= INDEX_FAN;
-	draw_level(&w, w.levels.n - 1, n_rows, first_seen(&w), w.levels.count[w.levels.n - 1]);
+	(filter ? draw_filtered : draw_level)(&w, w.levels.n - 1, n_rows, first_seen(&w),
+					      w.levels.count[w.levels.n - 1]);
 	finish_rects(&w);
 	return w.pen.n;
 }

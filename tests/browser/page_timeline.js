@@ -31,6 +31,7 @@ async function box(page, wish = () => true) {
 							row.y +
 							layout.pinnedHeight -
 							window.sondeScene.scroll +
+							row.lanesAt +
 							i * 18 +
 							8;
 						if (
@@ -107,6 +108,43 @@ async function timeline(browser, server) {
 	await page.waitForSelector('.details');
 	assert.strictEqual(await page.textContent('.details h2 span:last-child'), one.name, 'a reload shows the same');
 	assert.deepStrictEqual(await scene(page, 'scene.store.view.value'), fitted);
+	// An instant: its triangle, its details, the one beside it.
+	await page.keyboard.press('Escape');
+	await page.keyboard.press('0');
+	await settled(page);
+	const mark = await page.evaluate(() => {
+		const { store, loader } = window.sondeScene,
+			layout = store.layout.value,
+			row = layout.rows.find(one => one.lanesAt),
+			stage = document.querySelector('.stage').getBoundingClientRect(),
+			chunk = loader.chunks[0],
+			head = chunk.lanes.get(-1 - row.track.id),
+			word = head.at * 4;
+		return {
+			x:
+				stage.x +
+				window.sondeScene.xAt(
+					chunk.from +
+						((chunk.words[word] & 0xffff) * (chunk.to - chunk.from)) / chunk.px,
+				),
+			y: stage.y + layout.pinnedHeight + row.y - window.sondeScene.scroll + 4,
+			name: store.sites.value[chunk.words[word + 1]].name,
+			id: chunk.words[word + 3],
+		};
+	});
+	await page.mouse.move(mark.x + 1, mark.y);
+	await page.waitForSelector('.tip');
+	assert.ok((await page.textContent('.tip')).includes(mark.name), 'the instant under the pointer');
+	await page.mouse.click(mark.x + 1, mark.y);
+	await page.waitForFunction(name => document.querySelector('.details h2')?.textContent === name, mark.name);
+	assert.ok(page.url().includes(`sel=i${mark.id}`), 'the address holds the instant');
+	await page.keyboard.press('ArrowRight');
+	await page.waitForFunction(id => window.sondeScene.store.instant.value.id !== id, mark.id);
+	await page.keyboard.press('ArrowLeft');
+	await page.waitForFunction(id => window.sondeScene.store.instant.value.id === id, mark.id);
+	await page.keyboard.press('Escape');
+	await go(page, server, `s=${server.idOf('own.sonde')}&v=timeline&sel=${one.slice}`);
+	await page.waitForSelector('.details');
 	// To the next of the same name, and out.
 	await page.waitForTimeout(300);
 	if ((await scene(page, 'scene.store.selection.value.depth')) > 0) {

@@ -25,6 +25,8 @@ EVENTS = [
     *({"ph": "i", "s": "t", "name": "[memory]", "cat": "cpu_instant_event", "pid": 1, "tid": 1, "ts": ts,
        "args": {"Addr": a, "Bytes": b, "Device Type": 1, "Device Id": 0, "Total Allocated": t}}
       for ts, a, b, t in ((12, 16, 1000, 1000), (16, 32, 500, 1500), (120, 16, -1000, 500))),
+    *({"ph": "i", "s": "t", "name": name, "cat": "user", "pid": 1, "tid": 1, "ts": ts, "args": {"lr": ts}}
+      for name, ts in (("epoch", 60), ("saved", 60.5), ("epoch", 160))),
 ]
 with open("small.json", "w") as f:
     json.dump({"traceEvents": EVENTS}, f)
@@ -75,12 +77,37 @@ for i, lane in enumerate(drawn["lanes"]):
         want((x, width, site, n_busy & 0xFFFFFF, slice_ + lanes[number]["first_slice"]) ==
              (r["x"], r["width"], r["site"], r["n_slices"], r["slice"]), f"rectangle {r}")
         want(abs((n_busy >> 24) / 255 - r["busy"]) < 0.003, f"busy {r}")
-want(at == len(binary), "bytes are left")
+flags, n_tracks, *_ = struct.unpack_from("<IIII", binary, at)
+want(at + 16 == len(binary) and (flags, n_tracks) == (0, 0) and drawn["tracks"] == [], "bytes are left")
 few = s.get(f"{SMALL}/range?px=200&format=json&lanes=0&hide=python&min_dur=15000")
 want([l["lane"] for l in few["lanes"]] == [0], "lanes=0")
 long = s.get(f"{SMALL}/range?px=200&format=json&min_dur=20001&hide=python")
 want(sorted(name_of[r["site"]] for l in long["lanes"] for r in l["rects"]) == ["ProfilerStep#1", "ProfilerStep#2", "gemm"],
      "min_dur and hide")
+# What a filter hides does not take along what shares its pixel: python's function is the longest of three here.
+inner = next(l["lane"] for l in tracks["lanes"] if l["track"] == thread["id"] and l["depth"] == 1)
+half = s.get(f"{SMALL}/range?px=2&format=json&hide=python&lanes={inner}")["lanes"][0]["rects"][-1]
+want((name_of[half["site"]], half["n_slices"], half["x"]) == ("aten::mm", 2, 1), f"beside a hidden slice: {half}")
+half = s.get(f"{SMALL}/range?px=2&format=json&min_dur=12000&lanes={inner}")
+want([(r["n_slices"], r["x"]) for r in half["lanes"][0]["rects"]] == [(1, 0), (2, 1)] and half["is_exact"], f"min_dur {half}")
+
+# Instants: one a pixel and track, with their number; one in full.
+want(thread["n_instants"] == 3 and stream["n_instants"] == 0, f"n_instants {thread}")
+marked = s.get(f"{SMALL}/range?px=200&format=json&instants=0-{len(tracks['tracks']) - 1}")
+want(marked["is_instants_exact"] and len(marked["tracks"]) == 1 and marked["tracks"][0]["track"] == thread["id"], f"{marked}")
+marks = marked["tracks"][0]["instants"]
+want([(m["x"], name_of[m["site"]], m["n"]) for m in marks] == [(60, "epoch", 2), (160, "epoch", 1)], f"instants {marks}")
+binary = s.ask(f"/api/v1{SMALL}/range?px=200&instants={thread['id']}")[2]
+want(struct.unpack_from("<IIII", binary, at) == (0, 1, 0, 0) and
+     struct.unpack_from("<IIII", binary, at + 16) == (thread["id"], 2, 0, 0), "the head of instants")
+for i, m in enumerate(marks):
+    want(struct.unpack_from("<HHIII", binary, at + 32 + 16 * i) == (m["x"], 1, m["site"], m["n"] | 255 << 24, m["instant"]),
+         f"instant {m}")
+want(at + 64 == len(binary), "bytes are left behind the instants")
+saved = s.get(f"{SMALL}/instants/{marks[0]['instant'] + 1}")
+want((saved["name"], saved["time_ns"], saved["track"], saved["args"], saved["previous"], saved["next"]) ==
+     ("saved", 60500, thread["id"], {"lr": 60.5}, marks[0]["instant"], marks[1]["instant"]), f"instant {saved}")
+want(s.get(f"{SMALL}/instants/{marks[0]['instant']}")["previous"] is None, "before the first")
 want(all(lanes[l["lane"]]["depth"] == 0 for l in s.get(f"{SMALL}/range?max_depth=0&format=json")["lanes"]), "max_depth")
 
 # One slice, its arguments, arrows and neighbours.
@@ -183,7 +210,7 @@ for wrong, status in (("/report/nothing", 404), ("/kernels?steps=x", 400), ("/ke
                       ("/kernels?compat=x", 400), ("/compare", 400), ("/compare?with=9", 404), ("/compare?with=x", 400),
                       ("/flame?by=x", 400), ("/flame?mode=callers", 400), ("/flame?mode=ordered&by=memory", 400),
                       ("/flame?with=9", 404), ("/range?px=0", 400), ("/range?px=99999", 400), ("/range?from=5&to=1", 400),
-                      ("/range?lanes=x", 400), ("/slices/99", 404), ("/slices/99/next", 404), ("/slices/0/next?dir=up", 400),
+                      ("/range?lanes=x", 400), ("/slices/99", 404), ("/instants/3", 404), ("/range?instants=x", 400), ("/slices/99/next", 404), ("/slices/0/next?dir=up", 400),
                       ("/counters?px=x", 400), ("/search?from=x", 400), ("/sites?from=-1", 400), ("/aggregate?tracks=-", 400),
                       ("/tracks?generation=7", 409)):
     got, _, body = s.ask("/api/v1" + SMALL + wrong)

@@ -35,15 +35,39 @@ test('numbers come back, also beyond 32 bits', () => {
 });
 
 test('rectangles are what the server would send', () => {
-	const chunk = decode(range(lanes, 0, 4000, 40, 0), 0, 4000, 40, [0, 1]),
+	const chunk = decode(
+			range(lanes, 0, 4000, 40, () => false),
+			0,
+			4000,
+			40,
+			[0, 1],
+		),
 		{ at, n } = chunk.lanes.get(0)!;
 	assert.equal(n, 2);
 	assert.deepEqual(
 		[...chunk.words.subarray(at * 4, at * 4 + 8)],
 		[10 << 16, 0, ((255 << 24) | 1) >>> 0, 0, 20 | (3 << 16), 1, ((85 << 24) | 5) >>> 0, 1],
 	);
-	assert.equal(decode(range(lanes, 0, 1e10, 100, 0), 0, 1e10, 100, [0]).lanes.get(0)!.n, 2); // two share a pixel
-	assert.equal(decode(range(lanes, 0, 4000, 40, 500), 0, 4000, 40, [0]).lanes.get(0)!.n, 1);
+	assert.equal(
+		decode(
+			range(lanes, 0, 1e10, 100, () => false),
+			0,
+			1e10,
+			100,
+			[0],
+		).lanes.get(0)!.n,
+		2,
+	); // two share a pixel
+	assert.equal(
+		decode(
+			range(lanes, 0, 4000, 40, (lane, i) => lane.dur[i]! < 500),
+			0,
+			4000,
+			40,
+			[0],
+		).lanes.get(0)!.n,
+		1,
+	);
 });
 
 const merged: Answer = {

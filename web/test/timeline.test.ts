@@ -2,16 +2,21 @@ import assert from 'node:assert';
 import test from 'node:test';
 import { HEIGHT, laneTop, layout, rowAt } from '../src/timeline/layout';
 import { mix, paint, rgb, type Colors, type Frame } from '../src/timeline/paint';
-import { byFit, decode, eachRect, laneList, type Chunk } from '../src/timeline/range';
+import { byFit, decode, eachRect, instantsOf, laneList, type Chunk } from '../src/timeline/range';
 import { clamp, fit, pan, reveal, ticks, zoom } from '../src/timeline/viewport';
 import type { Tracks } from '../src/state/types';
 
 type Rect = [x: number, width: number, site: number, n: number, busy: number, slice: number];
 
-function encode(lanes: [number, Rect[]][]): ArrayBuffer {
+function encode(lanes: [number, Rect[]][], tracks: [number, Rect[]][] = [], flags = 0): ArrayBuffer {
 	const words = [0x31524e53, lanes.length];
 	for (const [lane, rects] of lanes) words.push(lane, rects.length);
 	for (const [, rects] of lanes)
+		for (const [x, width, site, n, busy, slice] of rects)
+			words.push((x | (width << 16)) >>> 0, site, (n | (busy << 24)) >>> 0, slice);
+	words.push(flags, tracks.length, 0, 0);
+	for (const [track, rects] of tracks) words.push(track, rects.length, 0, 0);
+	for (const [, rects] of tracks)
 		for (const [x, width, site, n, busy, slice] of rects)
 			words.push((x | (width << 16)) >>> 0, site, (n | (busy << 24)) >>> 0, slice);
 	return new Uint32Array(words).buffer;
@@ -46,6 +51,40 @@ test('rectangles come out as they were sent', () => {
 	]);
 	assert.deepEqual(seen([chunk], 11, 1000, 1100, 100), []);
 	assert.ok(chunk.lanes.has(11));
+});
+
+test('instants lie behind the rectangles, track by track', () => {
+	const chunk = decode(
+		encode(
+			[[0, [[3, 4, 1, 1, 255, 0]]]],
+			[
+				[2, [[5, 1, 6, 1, 255, 40]]],
+				[
+					7,
+					[
+						[0, 1, 6, 3, 255, 41],
+						[9, 1, 5, 1, 255, 44],
+					],
+				],
+			],
+			1,
+		),
+		0,
+		10,
+		10,
+		[0, instantsOf(2), instantsOf(7), instantsOf(8)],
+	);
+	assert.ok(chunk.isRough);
+	assert.deepEqual(seen([chunk], 0, 0, 10, 10), [[3, 7, 1, 1, 255, 0]]);
+	assert.deepEqual(seen([chunk], instantsOf(2), 0, 10, 10), [[5, 6, 6, 1, 255, 40]]);
+	assert.deepEqual(
+		seen([chunk], instantsOf(7), 0, 10, 10).map(one => one[5]),
+		[41, 44],
+	);
+	assert.ok(chunk.lanes.has(instantsOf(8)));
+	const cut = encode([], [[2, [[5, 1, 6, 1, 255, 40]]]]);
+	for (let bytes = 8; bytes < cut.byteLength; bytes += 4)
+		assert.throws(() => decode(cut.slice(0, bytes), 0, 1, 1, []));
 });
 
 test('what is no answer is refused', () => {
@@ -192,6 +231,7 @@ const frame = (more: Partial<Frame>): Frame => ({
 	clip: 0,
 	pinned: [],
 	rows: [],
+	instants: { pinned: [], rows: [] },
 	bands: [],
 	groupPx: 0,
 	...more,
@@ -245,6 +285,50 @@ test('a row that sticks out is cut, below pinned ones too', () => {
 	);
 	const lines = Array.from({ length: 10 }, (_, y) => (pixels[y * 100] === colors.sites[0] ? 'x' : '.')).join('');
 	assert.equal(lines, '....xx..xx');
+});
+
+test('an instant is a triangle that points at its time, in its row', () => {
+	const chunk = decode(encode([], [[4, [[50, 1, 1, 1, 255, 0]]]]), 0, 100, 100, [instantsOf(4)]);
+	const pixels = new Uint32Array(1000),
+		rows = [{ lane: instantsOf(4), y: 2, height: 5 }];
+	paint(
+		pixels,
+		frame({ instants: { pinned: [], rows } }),
+		{ chunks: [chunk], overlap: [], counters: [] },
+		colors,
+	);
+	const line = (y: number): number =>
+		Array.from({ length: 100 }, (_, x) => pixels[y * 100 + x]).filter(one => one === colors.sites[1])
+			.length;
+	assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map(line), [0, 5, 5, 3, 3, 1, 0]);
+	assert.equal(pixels[6 * 100 + 50], colors.sites[1]);
+});
+
+test('a track with instants has room for them above its lanes', () => {
+	const own = {
+		...tracks,
+		tracks: [
+			...tracks.tracks.map(track => ({ ...track, n_instants: track.id === 0 ? 4 : 0 })),
+			{
+				id: 3,
+				kind: 'process' as const,
+				name: null,
+				rank: 1,
+				process: 0,
+				sort: 9,
+				n_slices: 0,
+				n_instants: 2,
+			},
+		],
+	};
+	const { rows } = layout(own, plain),
+		main = rows.find(row => row.label === 'main')!,
+		alone = rows.find(row => row.track?.id === 3)!;
+	assert.equal(main.lanesAt, HEIGHT.instants);
+	assert.equal(main.height, HEIGHT.instants + 2 * HEIGHT.lane + HEIGHT.gap);
+	assert.deepEqual(laneTop(rows, 1), { row: main, y: main.y + HEIGHT.instants + HEIGHT.lane });
+	assert.equal(alone.height, HEIGHT.instants + HEIGHT.gap);
+	assert.equal(rows.find(row => row.label === 'stream 7')!.lanesAt, 0);
 });
 
 test('small boxes are drawn together when asked to', () => {

@@ -77,6 +77,16 @@ static bool simple_sees(const simple *s, wide_int start, wide_int end)
 	return start < s->to && (end > s->from || start >= s->from);
 }
 
+static void simple_slice(simple *s, size_t i)
+{
+	const image_slice *slice = &s->lane->slices[i];
+	wide_int dur = slice->dur;
+
+	if (simple_sees(s, slice->start, slice->start + dur))
+		simple_draw(s, slice->start, slice->start + dur, image_summary(slice, 1), s->first_slice + i,
+			    dur * s->n_pixels >= s->to - s->from);
+}
+
 /* Slices [first, first + n), a summary of the level that has per of them. */
 static void simple_descend(simple *s, size_t first, size_t per)
 {
@@ -94,14 +104,23 @@ static void simple_descend(simple *s, size_t first, size_t per)
 		for (size_t i = 0; i < n; i += per / INDEX_FAN)
 			simple_descend(s, first + i, per / INDEX_FAN);
 	} else {
-		for (size_t i = 0; i < n; i++) {
-			wide_int dur = slices[i].dur;
-			sum = image_summary(slices + i, 1);
-			if (simple_sees(s, slices[i].start, slices[i].start + dur))
-				simple_draw(s, slices[i].start, slices[i].start + dur, sum, s->first_slice + first + i,
-					    dur * s->n_pixels >= s->to - s->from);
-		}
+		for (size_t i = 0; i < n; i++)
+			simple_slice(s, first + i);
 	}
+}
+
+static void simple_start(simple *s, const struct model_lane *lane, uint64_t first_slice, wide_int from, wide_int to,
+			 uint32_t n_pixels)
+{
+	*s = (simple){ .lane = lane, .first_slice = first_slice, .from = from, .to = to, .n_pixels = n_pixels };
+	memset(s->owner, -1, sizeof s->owner);
+}
+
+static void simple_finish(simple *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		s->rects[i].busy =
+			(float)fmin(1, s->busy_ns[i] / (s->rects[i].width * ((double)(s->to - s->from) / s->n_pixels)));
 }
 
 static void simple_range(simple *s, const struct model_lane *lane, uint64_t first_slice, wide_int from, wide_int to,
@@ -109,15 +128,23 @@ static void simple_range(simple *s, const struct model_lane *lane, uint64_t firs
 {
 	size_t per = INDEX_GROUP;
 
-	*s = (simple){ .lane = lane, .first_slice = first_slice, .from = from, .to = to, .n_pixels = n_pixels };
-	memset(s->owner, -1, sizeof s->owner);
+	simple_start(s, lane, first_slice, from, to, n_pixels);
 	while ((lane->n + per - 1) / per > INDEX_COARSE)
 		per *= INDEX_FAN;
 	for (size_t i = 0; i < lane->n; i += per)
 		simple_descend(s, i, per);
-	for (size_t i = 0; i < s->n; i++)
-		s->rects[i].busy =
-			(float)fmin(1, s->busy_ns[i] / (s->rects[i].width * ((double)(to - from) / n_pixels)));
+	simple_finish(s);
+}
+
+/* Slice after slice, without the hidden ones. */
+static void simple_filtered(simple *s, const struct model_lane *lane, uint64_t first_slice, wide_int from, wide_int to,
+			    uint32_t n_pixels, const range_filter *filter)
+{
+	simple_start(s, lane, first_slice, from, to, n_pixels);
+	for (size_t i = 0; i < lane->n; i++)
+		if (lane->slices[i].dur >= filter->min_ns && !filter->hidden_sites[lane->slices[i].site])
+			simple_slice(s, i);
+	simple_finish(s);
 }
 
 /* ---- Comparing --------------------------------------------------------------------------------------------------- */
@@ -229,6 +256,51 @@ static void every_zoom_shows_what_a_simple_loop_finds(void **state)
 		compare(ix, &made, 0, 0, all + 1, 1920);
 		compare(ix, &made, 0, -1, all + 2, 1);
 		compare(ix, &made, 0, -all, 2 * all + 1, 1920);
+		index_free(ix);
+		model_done(&made);
+	}
+}
+
+static void compare_filtered(const sonde_index *ix, const model *made, int64_t from, int64_t to, uint32_t n_pixels,
+			     const range_filter *filter)
+{
+	static simple want;
+	size_t n_lanes;
+	uint64_t first = index_lanes(ix, &n_lanes)[0].first_slice;
+	range_filter rough = *filter;
+
+	simple_filtered(&want, &made->lanes[0], first, from, to, n_pixels, filter);
+	size_t n = index_range_filtered(ix, 0, made->start_ns + from, made->start_ns + to, n_pixels, filter, rects);
+	assert_in_order(n, n_pixels);
+	assert_same(&want, n);
+	/* The quick way shows nothing that is hidden either, and not more. */
+	rough.is_rough = true;
+	n = index_range_filtered(ix, 0, made->start_ns + from, made->start_ns + to, n_pixels, &rough, rects);
+	assert_in_order(n, n_pixels);
+	assert_true(n <= want.n);
+	for (size_t i = 0; i < n; i++)
+		assert_false(filter->hidden_sites[rects[i].site]);
+}
+
+static void what_a_filter_hides_leaves_the_rest_as_if_alone(void **state)
+{
+	uint64_t seed = 3;
+
+	(void)state;
+	for (size_t k = 0; k < 4; k++) {
+		model made = model_make(1, 1, k < 2 ? 3000 : 150000, k % 2 ? 2000 : 50, k);
+		sonde_index *ix = open_model(&made);
+		int64_t all = made.end_ns - made.start_ns;
+		for (int i = 0; i < 60; i++) {
+			uint8_t hidden[MODEL_SITES];
+			for (size_t site = 0; site < MODEL_SITES; site++)
+				hidden[site] = image_random(&seed) % 3 == 0;
+			range_filter filter = { .min_ns = i % 3 ? image_between(&seed, 0, k % 2 ? 2000 : 50) : 0,
+						.hidden_sites = hidden };
+			int64_t width = all >> image_between(&seed, 0, 12), from = image_between(&seed, -10, all);
+			compare_filtered(ix, &made, from, from + width + 1, (uint32_t)image_between(&seed, 1, 1920),
+					 &filter);
+		}
 		index_free(ix);
 		model_done(&made);
 	}
@@ -507,7 +579,8 @@ static void a_damaged_lane_stays_within_the_pixels(void **state)
 		int64_t width = image_between(&seed, 1, made.end_ns - made.start_ns);
 		int64_t from = image_between(&seed, made.start_ns, made.end_ns);
 		uint32_t n_pixels = (uint32_t)image_between(&seed, 1, MAX_PIXELS);
-		size_t n = index_range(ix, 0, from, from + width, n_pixels, rects);
+		range_filter filter = { .min_ns = i % 5, .is_rough = i % 2 };
+		size_t n = index_range_filtered(ix, 0, from, from + width, n_pixels, i % 3 ? NULL : &filter, rects);
 		assert_in_order(n, n_pixels);
 		for (size_t k = 0; k < n; k++)
 			assert_true(rects[k].site < MODEL_SITES);
@@ -520,6 +593,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_zoom_shows_what_a_simple_loop_finds),
+		cmocka_unit_test(what_a_filter_hides_leaves_the_rest_as_if_alone),
 		cmocka_unit_test(what_the_builder_sums_up_is_drawn_the_same),
 		cmocka_unit_test(slices_that_share_a_pixel_are_one_rectangle),
 		cmocka_unit_test(the_edges_of_the_view_cut),

@@ -86,7 +86,13 @@ const MAGIC = 0x31524e53;
 const MANY = 0xffffff;
 
 // As the server's /range: at most one rectangle a pixel. What is shorter than a pixel shares it with its neighbours.
-export function range(lanes: LaneSlices[], from: number, to: number, px: number, minDur: number): ArrayBuffer {
+export function range(
+	lanes: LaneSlices[],
+	from: number,
+	to: number,
+	px: number,
+	isHidden: (lane: LaneSlices, i: number) => boolean,
+): ArrayBuffer {
 	const words: number[] = [],
 		heads: number[] = [],
 		scale = px / (to - from);
@@ -95,7 +101,7 @@ export function range(lanes: LaneSlices[], from: number, to: number, px: number,
 			lastX = -1,
 			lastLongest = 0;
 		for (let i = firstEnding(lane, from); i < lane.start.length && lane.start[i]! < to; i++) {
-			if (lane.dur[i]! < minDur) continue;
+			if (isHidden(lane, i)) continue;
 			const x0 = Math.max(0, Math.floor((lane.start[i]! - from) * scale)),
 				x1 = Math.min(
 					px,
@@ -138,5 +144,6 @@ export function range(lanes: LaneSlices[], from: number, to: number, px: number,
 		}
 		heads.push(lane.lane, n);
 	}
+	words.push(0, 0, 0, 0);
 	return Uint32Array.from([MAGIC, lanes.length, ...heads].concat(words), word => word >>> 0).buffer;
 }

@@ -233,14 +233,18 @@ class Timeline {
 			const [a, b] = part.split('-').map(Number);
 			for (let lane = a!; lane <= (b ?? a!); lane++) wanted.add(lane);
 		}
-		const lanes = this.lanes.filter(lane => wanted.has(lane.lane));
+		const lanes = this.lanes.filter(lane => wanted.has(lane.lane)),
+			minDur = Number(params.get('min_dur') ?? 0),
+			noPython = params.get('hide') === 'python';
 		return new Response(
 			range(
 				lanes,
 				Number(params.get('from')),
 				Number(params.get('to')),
 				Number(params.get('px')),
-				Number(params.get('min_dur') ?? 0),
+				(lane, i) =>
+					lane.dur[i]! < minDur ||
+					(noPython && this.sites[lane.site[i]!]?.class === 'python'),
 			),
 		);
 	}

@@ -55,6 +55,7 @@ export interface Track {
 	process: number;
 	sort: number;
 	n_slices: number;
+	n_instants?: number | null;
 	device?: number | null;
 }
 export interface Lane {
@@ -114,6 +115,20 @@ export interface Slice extends SliceRef {
 	stack?: string[] | null;
 	is_open?: boolean;
 	is_repaired?: boolean;
+}
+
+export interface Instant {
+	id: number;
+	name: string;
+	category: string;
+	class: string;
+	time_ns: number;
+	track: number;
+	thread?: string | null;
+	rank: number | null;
+	args: Record<string, unknown> | null;
+	previous: number | null; // on its track
+	next: number | null;
 }
 
 export interface Step {

@@ -2,7 +2,8 @@
 import * as format from '../data/format';
 import { css, siteColor } from '../data/colors';
 import { copy, go, isDark, show } from '../state/app';
-import type { Flow, Slice, SliceRef } from '../state/types';
+import type { Flow, Instant, Slice, SliceRef } from '../state/types';
+import { trackLabel } from './layout';
 import type { Store } from './store';
 import { fit } from './viewport';
 
@@ -37,8 +38,17 @@ const flowText = (flow: Flow): string =>
 		flow.dir === 'in' ? 0 : 1
 	]!;
 
+function placeOf(one: { thread?: string | null; track: number; rank: number | null }, store: Store): string {
+	const track = store.tracks.value?.tracks.find(other => other.id === one.track);
+	return [
+		one.thread ?? (track && trackLabel(track)) ?? `track ${one.track}`,
+		one.rank !== null && one.rank >= 0 ? `rank ${one.rank}` : '',
+	]
+		.filter(Boolean)
+		.join(', ');
+}
+
 function Facts({ slice, store }: { slice: Slice; store: Store }) {
-	const track = store.tracks.value?.tracks.find(one => one.id === slice.track);
 	const rows: [string, string][] = [
 		['start', format.at(slice.start_ns, 1)],
 		[
@@ -52,15 +62,7 @@ function Facts({ slice, store }: { slice: Slice; store: Store }) {
 				: `${format.ns(slice.self_ns)}${slice.dur_ns ? `  (${format.percent((100 * slice.self_ns) / slice.dur_ns)} %)` : ''}`,
 		],
 		['category', `${slice.category || '-'} (${slice.class.replace('_', ' ')})`],
-		[
-			'on',
-			[
-				slice.thread ?? track?.name ?? `track ${slice.track}`,
-				slice.rank !== null && slice.rank >= 0 ? `rank ${slice.rank}` : '',
-			]
-				.filter(Boolean)
-				.join(', '),
-		],
+		['on', placeOf(slice, store)],
 		['depth', `${slice.depth}, ${format.plural(slice.n_children, 'child', 'children')}`],
 	];
 	return (
@@ -75,8 +77,77 @@ function Facts({ slice, store }: { slice: Slice; store: Store }) {
 	);
 }
 
+function Arguments({ of }: { of: Slice['args'] }) {
+	const args = Object.entries(of ?? {});
+
+	return (
+		<section>
+			<h3>Arguments</h3>
+			{args.length ? (
+				<dl class="args">
+					{args.map(([key, value]) => [
+						<dt key={key}>{key}</dt>,
+						<dd class="mono">{format.middle(valueText(value), 2000)}</dd>,
+					])}
+				</dl>
+			) : (
+				<p class="quiet">
+					{of ? 'None.' : 'They cannot be read: this part of the trace is damaged.'}
+				</p>
+			)}
+		</section>
+	);
+}
+
+export function InstantDetails({ instant, store }: { instant: Instant; store: Store }) {
+	const rows: [string, string][] = [
+		['at', format.at(instant.time_ns, 1)],
+		['category', `${instant.category || '-'} (${instant.class.replace('_', ' ')})`],
+		['on', placeOf(instant, store)],
+	];
+
+	return (
+		<div class="details">
+			<section class="main">
+				<h2 class="mono">
+					<Swatch name={instant.name} kind={instant.class} />
+					<span>{format.middle(instant.name, 400)}</span>
+				</h2>
+				<div class="tool-row">
+					<button
+						disabled={instant.previous === null}
+						onClick={() => store.besideInstant('previous')}
+						aria-label="Previous on its track"
+					>
+						◂ <kbd>←</kbd>
+					</button>
+					<button
+						disabled={instant.next === null}
+						onClick={() => store.besideInstant('next')}
+						aria-label="Next on its track"
+					>
+						▸ <kbd>→</kbd>
+					</button>
+					<button
+						onClick={() => {
+							store.isNoting.value = true;
+						}}
+					>
+						note <kbd>M</kbd>
+					</button>
+					<button onClick={() => copy(instant.name, 'the name')}>copy name</button>
+				</div>
+				<dl class="facts">
+					{rows.map(([key, text]) => [<dt key={key}>{key}</dt>, <dd>{text}</dd>])}
+				</dl>
+				<p class="quiet">An instant: it has a time and no duration.</p>
+			</section>
+			<Arguments of={instant.args} />
+		</div>
+	);
+}
+
 export function SliceDetails({ slice, store }: { slice: Slice; store: Store }) {
-	const args = Object.entries(slice.args ?? {});
 	const nMerged = store.hover.peek()?.slice === slice.id ? store.hover.peek()!.n : 1;
 
 	return (
@@ -143,19 +214,7 @@ export function SliceDetails({ slice, store }: { slice: Slice; store: Store }) {
 				)}
 				<Facts slice={slice} store={store} />
 			</section>
-			<section>
-				<h3>Arguments</h3>
-				{args.length ? (
-					<dl class="args">
-						{args.map(([key, value]) => [
-							<dt key={key}>{key}</dt>,
-							<dd class="mono">{format.middle(valueText(value), 2000)}</dd>,
-						])}
-					</dl>
-				) : (
-					<p class="quiet">None.</p>
-				)}
-			</section>
+			<Arguments of={slice.args} />
 			<section>
 				{slice.flows.length > 0 && (
 					<>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import * as format from '../data/format';
 import { go, param } from '../state/app';
-import { SliceDetails } from './details';
+import { InstantDetails, SliceDetails } from './details';
 import { RangeDetails } from './sums';
 import type { Store } from './store';
 import { fit } from './viewport';
@@ -82,9 +82,10 @@ function NoteList({ store }: { store: Store }) {
 
 export function Drawer({ store }: { store: Store }) {
 	const slice = store.selection.value,
+		instant = store.instant.value,
 		range = store.range.value;
 	const [height, setHeight] = useState(260);
-	const isOpen = Boolean(slice || range);
+	const isOpen = Boolean(slice || instant || range);
 	const drag = (event: PointerEvent): void => {
 		const start = event.clientY + height,
 			node = event.currentTarget as HTMLElement;
@@ -126,6 +127,8 @@ export function Drawer({ store }: { store: Store }) {
 						</button>
 						{slice && param('sel') ? (
 							<SliceDetails slice={slice} store={store} />
+						) : instant ? (
+							<InstantDetails instant={instant} store={store} />
 						) : (
 							range && <RangeDetails range={range} store={store} />
 						)}

@@ -79,8 +79,9 @@ export function listenBoxes(scene: Scene, element: HTMLElement): () => void {
 				}
 			}
 			const hit = start ? null : scene.hit(x, y),
+				instant = start ? null : scene.instantAt(x, y),
 				counter = start ? null : scene.counterAt(x, y);
-			store.hover.value = { slice: -1, site: -1, n: 0, lane: -1, counter, ...hit, x, y };
+			store.hover.value = { slice: -1, site: -1, n: 0, lane: -1, instant, counter, ...hit, x, y };
 		},
 		{ signal },
 	);
@@ -93,8 +94,10 @@ export function listenBoxes(scene: Scene, element: HTMLElement): () => void {
 				go({ range: `${scene.drag.from}..${scene.drag.to}`, sel: '' });
 				scene.drag = null;
 			} else if (start && Math.abs(x - start.x) + Math.abs(y - start.y) <= CLICK) {
-				const hit = scene.hit(x, y);
-				go(hit ? { sel: String(hit.slice), range: '' } : { sel: '', range: '' });
+				const hit = scene.hit(x, y),
+					instant = scene.instantAt(x, y);
+				const sel = instant ? `i${instant.id}` : hit ? String(hit.slice) : '';
+				go({ sel, range: '' });
 			}
 			start = null;
 			element.focus({ preventScroll: true });
@@ -208,7 +211,10 @@ export function listenRuler(scene: Scene, ruler: HTMLElement, minimap: HTMLEleme
 export function listenKeys(scene: Scene): () => void {
 	const { store } = scene;
 	const selected = (): { from: number; to: number } | null => {
-		const slice = store.selection.peek();
+		const slice = store.selection.peek(),
+			instant = store.instant.peek(),
+			around = (store.view.peek().to - store.view.peek().from) / 8;
+		if (instant) return { from: instant.time_ns - around, to: instant.time_ns + around };
 		return slice ? { from: slice.start_ns, to: slice.start_ns + slice.dur_ns } : store.range.peek();
 	};
 	const pointer = (): number =>
@@ -251,8 +257,16 @@ export function listenKeys(scene: Scene): () => void {
 			else if (param('q')) go({ q: '' });
 			else scale(2);
 		},
-		ArrowLeft: () => (store.selection.peek() ? void store.neighbour('left') : move(-0.15)),
-		ArrowRight: () => (store.selection.peek() ? void store.neighbour('right') : move(0.15)),
+		ArrowLeft: () => {
+			if (store.instant.peek()) void store.besideInstant('previous');
+			else if (store.selection.peek()) void store.neighbour('left');
+			else move(-0.15);
+		},
+		ArrowRight: () => {
+			if (store.instant.peek()) void store.besideInstant('next');
+			else if (store.selection.peek()) void store.neighbour('right');
+			else move(0.15);
+		},
 		ArrowUp: () => {
 			if (store.selection.peek()) void store.neighbour('parent');
 		},

@@ -2,7 +2,7 @@
 import { groupBy } from '../data/group';
 import type { Counter, Lane, Process, Track, Tracks } from '../state/types';
 
-export const HEIGHT = { process: 26, lane: 18, overlap: 12, counter: 40, gap: 6 };
+export const HEIGHT = { process: 26, lane: 18, overlap: 12, counter: 40, instants: 12, gap: 6 };
 
 export interface Row {
 	kind: 'process' | 'overlap' | 'track' | 'counter';
@@ -16,6 +16,7 @@ export interface Row {
 	track: Track | null;
 	counter: Counter | null;
 	lanes: Lane[]; // one below the other, HEIGHT.lane each
+	lanesAt: number; // px above them, where the track's instants are; 0: it has none
 	isFolded: boolean;
 	isPinned: boolean;
 	nHidden: number; // lanes that are not shown
@@ -86,6 +87,7 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 		track: null,
 		counter: null,
 		lanes: [],
+		lanesAt: 0,
 		nHidden: 0,
 		isFolded: options.folded.has(row.key),
 		isPinned: options.pinned.has(row.key),
@@ -94,7 +96,12 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 	const place = (row: Row): void => {
 		(row.isPinned ? pinned : rows).push(row);
 	};
-	for (const process of [...all.processes].sort((a, b) => (a.rank ?? -1) - (b.rank ?? -1) || bySort(a, b))) {
+	// A process of which there are but instants says when something was recorded: that comes last.
+	const isQuiet = (process: Process): number =>
+		(tracksOf.get(process.id) ?? []).some(track => track.n_slices || countersOf.has(track.id)) ? 0 : 1;
+	const order = (a: Process, b: Process): number =>
+		isQuiet(a) - isQuiet(b) || (a.rank ?? -1) - (b.rank ?? -1) || bySort(a, b);
+	for (const process of [...all.processes].sort(order)) {
 		const { rank } = process;
 		if (options.ranks && rank !== null && rank >= 0 && !options.ranks.has(rank)) continue;
 		const inside: Row[] = [];
@@ -102,8 +109,9 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 			const label = trackLabel(track),
 				lanes = lanesOf.get(track.id) ?? [];
 			if (wanted && !label.toLowerCase().includes(wanted)) continue;
-			const shown = shownLanes(lanes, options.maxDepth, options.folded.has(trackKey(track)));
-			if (shown.length)
+			const shown = shownLanes(lanes, options.maxDepth, options.folded.has(trackKey(track))),
+				lanesAt = track.n_instants ? HEIGHT.instants : 0;
+			if (shown.length || lanesAt)
 				inside.push(
 					make({
 						kind: 'track',
@@ -113,9 +121,11 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 						rank,
 						track,
 						lanes: shown,
-						height: shown.length * HEIGHT.lane + HEIGHT.gap,
+						lanesAt,
+						height: lanesAt + shown.length * HEIGHT.lane + HEIGHT.gap,
 						nHidden: lanes.length - shown.length,
 						detail:
+							track.kind !== 'process' &&
 							track.number !== null &&
 							track.number !== undefined &&
 							!label.includes(String(track.number))
@@ -173,7 +183,7 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 export function laneTop(rows: Row[], lane: number): { row: Row; y: number } | null {
 	for (const row of rows) {
 		const at = row.lanes.findIndex(one => one.lane === lane);
-		if (at >= 0) return { row, y: row.y + at * HEIGHT.lane };
+		if (at >= 0) return { row, y: row.y + row.lanesAt + at * HEIGHT.lane };
 	}
 	return null;
 }

@@ -3,7 +3,7 @@
 // comes too.
 import { ApiError, get, isAbort, query, request } from '../state/api';
 import type { CounterChunk, OverlapChunk } from './paint';
-import { decode, laneList, type Chunk } from './range';
+import { decode, instantsOf, laneList, type Chunk } from './range';
 import type { Viewport } from './viewport';
 
 export interface Wish {
@@ -11,6 +11,7 @@ export interface Wish {
 	view: Viewport;
 	width: number; // device px
 	lanes: number[];
+	instants: number[]; // tracks
 	counters: number[];
 	overlap: boolean;
 	end: number;
@@ -141,11 +142,13 @@ export class Loader {
 		const fits = (chunk: Chunk): boolean =>
 			covers(chunk, view, width) &&
 			wish.lanes.every(lane => chunk.lanes.has(lane)) &&
+			wish.instants.every(track => chunk.lanes.has(instantsOf(track))) &&
 			(!near || (chunk.from <= near.from && chunk.to >= near.to));
 		const jobs: Promise<void>[] = [];
 		const { signal } = this.control;
 		if (!this.whole && wish.lanes.length) jobs.push(this.fetchWhole(wish, signal));
-		if (wish.lanes.length && !this.chunks.some(fits)) jobs.push(this.fetchRange(wish, window, signal));
+		if (wish.lanes.length + wish.instants.length && !this.chunks.some(fits))
+			jobs.push(this.fetchRange(wish, window, signal));
 		if (wish.overlap && !this.overlap.some(chunk => covers(chunk, view, width)))
 			jobs.push(this.fetchOverlap(wish, window, signal));
 		if (
@@ -159,7 +162,13 @@ export class Loader {
 		return jobs;
 	}
 
-	private async range(wish: Wish, window: Window_, lanes: number[], signal: AbortSignal): Promise<Chunk> {
+	private async range(
+		wish: Wish,
+		window: Window_,
+		lanes: number[],
+		instants: number[],
+		signal: AbortSignal,
+	): Promise<Chunk> {
 		const response = await request(
 			`${wish.path}/range` +
 				query({
@@ -167,6 +176,7 @@ export class Loader {
 					to: window.to,
 					px: window.px,
 					lanes: laneList(lanes),
+					instants: laneList(instants),
 					...wish.options,
 				}),
 			{ signal },
@@ -174,7 +184,10 @@ export class Loader {
 		const generation = Number(response.headers.get('Sonde-Generation') ?? wish.generation);
 		if (wish.generation && generation !== wish.generation)
 			throw new ApiError('The recording has grown.', 409, 'changed'); // new tracks are on their way
-		return decode(await response.arrayBuffer(), window.from, window.to, window.px, lanes);
+		return decode(await response.arrayBuffer(), window.from, window.to, window.px, [
+			...lanes,
+			...instants.map(instantsOf),
+		]);
 	}
 
 	private async fetchWhole(wish: Wish, signal: AbortSignal): Promise<void> {
@@ -182,12 +195,19 @@ export class Loader {
 			wish,
 			{ from: 0, to: Math.max(1, wish.end), px: Math.min(MAX_PX, wish.width) },
 			wish.lanes.slice(0, MAX_LANES),
+			[],
 			signal,
 		);
 	}
 
 	private async fetchRange(wish: Wish, window: Window_, signal: AbortSignal): Promise<void> {
-		const chunk = await this.range(wish, window, wish.lanes.slice(0, MAX_LANES), signal);
+		const chunk = await this.range(
+			wish,
+			window,
+			wish.lanes.slice(0, MAX_LANES),
+			wish.instants.slice(0, MAX_LANES),
+			signal,
+		);
 		const inside = (old: Chunk): boolean =>
 			old.from >= chunk.from &&
 			old.to <= chunk.to &&

@@ -191,6 +191,27 @@ export function outline(ctx: CanvasRenderingContext2D, box: Box, color: string, 
 	ctx.strokeRect(x0 + width / 2, box.y + width / 2, Math.max(1, x1 - x0 - width), box.height - width);
 }
 
+// The instant that is selected: around its triangle, and down its row.
+export function drawInstant(
+	ctx: CanvasRenderingContext2D,
+	x: number,
+	top: number,
+	row: { height: number; lanesAt: number },
+	look: Look,
+): void {
+	const half = row.lanesAt / 2;
+	ctx.strokeStyle = look.text;
+	ctx.lineWidth = 1.5;
+	ctx.beginPath();
+	ctx.moveTo(x - half, top);
+	ctx.lineTo(x + half, top);
+	ctx.lineTo(x, top + row.lanesAt - 1);
+	ctx.closePath();
+	ctx.stroke();
+	ctx.fillStyle = look.text;
+	ctx.fillRect(Math.round(x), top + row.lanesAt, 1, Math.max(0, row.height - row.lanesAt - 4));
+}
+
 // From the end of the one to the start of the other, with a head.
 export function arrow(ctx: CanvasRenderingContext2D, from: Box, to: Box, color: string): void {
 	const x0 = from.x1 < to.x0 ? Math.max(from.x0, Math.min(from.x1, to.x0)) : from.x0,

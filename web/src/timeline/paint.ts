@@ -32,6 +32,7 @@ export interface Frame {
 	clip: number; // rows start below it; the pinned ones are above
 	pinned: PaintRow[];
 	rows: PaintRow[];
+	instants: { pinned: PaintRow[]; rows: PaintRow[] }; // lane: instantsOf a track
 	bands: Band[];
 	groupPx: number; // boxes narrower than this are drawn together; 0: each by itself
 }
@@ -98,6 +99,31 @@ function paintRows(
 		paintLine(pixels.subarray(from * width, (from + 1) * width), chunks, row.lane, frame, colors);
 		copyDown(pixels, width, from, from, to);
 	}
+}
+
+// A triangle that points at the time of each instant.
+function paintInstants(
+	pixels: Uint32Array,
+	rows: PaintRow[],
+	chunks: Chunk[],
+	frame: Frame,
+	colors: Colors,
+	top: number,
+	bottom: number,
+): void {
+	const { width } = frame.view;
+	for (const { lane, y, height } of rows)
+		eachRect(chunks, lane, frame.view, (x0, _, site) => {
+			const color = colors.sites[site] ?? colors.line;
+			for (let line = Math.max(top, y); line < Math.min(bottom, y + height); line++) {
+				const half = Math.round((height - 1 - (line - y)) * 0.5);
+				pixels.fill(
+					color,
+					line * width + Math.max(0, x0 - half),
+					line * width + Math.min(width, x0 + half + 1),
+				);
+			}
+		});
 }
 
 // Shares of each pixel, stacked from below: compute, communication, copies; the rest is idle.
@@ -180,6 +206,8 @@ export function paint(pixels: Uint32Array, frame: Frame, data: Data, colors: Col
 	pixels.fill(colors.back);
 	paintRows(pixels, frame.pinned, data.chunks, frame, colors, 0, frame.clip);
 	paintRows(pixels, frame.rows, data.chunks, frame, colors, frame.clip, frame.height);
+	paintInstants(pixels, frame.instants.pinned, data.chunks, frame, colors, 0, frame.clip);
+	paintInstants(pixels, frame.instants.rows, data.chunks, frame, colors, frame.clip, frame.height);
 	for (const band of frame.bands) {
 		const isPinned = band.y + band.height <= frame.clip && band.y >= 0 && frame.clip > 0;
 		const top = isPinned ? 0 : frame.clip,

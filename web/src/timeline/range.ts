@@ -1,4 +1,5 @@
-// Rectangles as the server sends them: at most one a pixel for each lane; docs/api.md has the layout.
+// Rectangles as the server sends them: at most one a pixel for each lane, and instants as such of a pixel for each
+// track; docs/api.md has the layout.
 
 export const RECT_WORDS = 4; // x | width << 16, site, n_slices | busy << 24, slice - the lane's first
 const MAGIC = 0x31524e53; // "SNR1"
@@ -9,9 +10,13 @@ export interface Chunk {
 	px: number;
 	words: Uint32Array; // rectangles of all lanes
 	lanes: Map<number, { at: number; n: number }>; // first rectangle, how many
+	isRough: boolean; // a filter has hidden more than it should
 }
 
-// wanted: the lanes that were asked for; one that has nothing here is known to have nothing.
+// The instants of a track are found where a lane of this number would be.
+export const instantsOf = (track: number): number => -1 - track;
+
+// wanted: the lanes (or instantsOf tracks) that were asked for; one that has nothing here is known to have nothing.
 export function decode(buffer: ArrayBuffer, from: number, to: number, px: number, wanted: number[]): Chunk {
 	const bad = (): Error => new Error('The server sent rectangles that cannot be read.');
 	if (buffer.byteLength < 8 || buffer.byteLength % 4) throw bad();
@@ -25,8 +30,18 @@ export function decode(buffer: ArrayBuffer, from: number, to: number, px: number
 		at += all[3 + 2 * i]!;
 	}
 	const words = all.subarray(2 + 2 * n);
-	if (at * RECT_WORDS > words.length) throw bad();
-	return { from, to, px, words, lanes };
+	if ((at + 1) * RECT_WORDS > words.length) throw bad();
+	const flags = words[at * RECT_WORDS]!,
+		nTracks = words[at * RECT_WORDS + 1]!;
+	let first = at + 1 + nTracks;
+	for (let i = at + 1; i <= at + nTracks; i++) {
+		const track = words[i * RECT_WORDS],
+			n = words[i * RECT_WORDS + 1];
+		if (track === undefined || n === undefined || (first + n) * RECT_WORDS > words.length) throw bad();
+		lanes.set(instantsOf(track), { at: first, n });
+		first += n;
+	}
+	return { from, to, px, words, lanes, isRough: (flags & 1) !== 0 };
 }
 
 export interface Span {

@@ -10,6 +10,7 @@ import {
 	arrow,
 	begin,
 	drawCaliper,
+	drawInstant,
 	drawMinimap,
 	drawNotes,
 	drawRange,
@@ -24,7 +25,7 @@ import {
 	type Box,
 } from './overlay';
 import { mix, type Band, type Colors, type Frame, type PaintRow } from './paint';
-import { byFit, eachRect } from './range';
+import { byFit, eachRect, instantsOf } from './range';
 import type { Store } from './store';
 import type { Message } from './worker';
 import { startWorker } from './start';
@@ -78,6 +79,7 @@ export class Scene {
 					store.view.value,
 					store.layout.value,
 					store.selection.value,
+					store.instant.value,
 					store.hover.value,
 					store.range.value,
 					store.steps.value,
@@ -153,6 +155,7 @@ export class Scene {
 	}
 
 	private onData(): void {
+		this.store.isRough.value = this.loader.chunks[0]?.isRough ?? false;
 		this.plan();
 	}
 
@@ -191,7 +194,7 @@ export class Scene {
 	// What is at a point of the canvas; a box of a pixel is easier to hit with a little tolerance.
 	hit(x: number, y: number): { slice: number; site: number; n: number; lane: number } | null {
 		const row = this.rowAt(y),
-			lane = row?.lanes[Math.floor((y - this.top(row)) / HEIGHT.lane)];
+			lane = row?.lanes[Math.floor((y - this.top(row) - row.lanesAt) / HEIGHT.lane)];
 		if (!lane) return null;
 		const px = x * this.ratio,
 			span = this.span;
@@ -202,6 +205,23 @@ export class Scene {
 			if (d < distance) {
 				distance = d;
 				best = { slice: lane.first_slice + slice, site, n, lane: lane.lane };
+			}
+		});
+		return best;
+	}
+
+	// The instant whose triangle is at a point.
+	instantAt(x: number, y: number): { id: number; site: number; n: number } | null {
+		const row = this.rowAt(y);
+		if (!row?.track || y - this.top(row) >= row.lanesAt) return null;
+		const px = x * this.ratio,
+			span = this.span;
+		let best: { id: number; site: number; n: number } | null = null,
+			distance = 6 * this.ratio;
+		eachRect(byFit(this.loader.all, span), instantsOf(row.track.id), span, (x0, _, site, n, __, id) => {
+			if (Math.abs(px - x0) < distance) {
+				distance = Math.abs(px - x0);
+				best = { id, site, n };
 			}
 		});
 		return best;
@@ -231,7 +251,7 @@ export class Scene {
 		return {
 			x0: this.xAt(slice.start_ns),
 			x1: this.xAt(slice.start_ns + slice.dur_ns),
-			y: this.top(row) + (found ? found.y - row.y : 0),
+			y: this.top(row) + (found ? found.y - row.y : row.lanesAt),
 			height: HEIGHT.lane - GAP,
 		};
 	}
@@ -255,10 +275,21 @@ export class Scene {
 		return rows.flatMap(row =>
 			row.lanes.map((lane, i) => ({
 				lane: lane.lane,
-				y: Math.round((this.top(row) + i * HEIGHT.lane) * r),
+				y: Math.round((this.top(row) + row.lanesAt + i * HEIGHT.lane) * r),
 				height,
 			})),
 		);
+	}
+
+	private instantRows(rows: Row[]): PaintRow[] {
+		const r = this.ratio;
+		return rows
+			.filter(row => row.lanesAt)
+			.map(row => ({
+				lane: instantsOf(row.track!.id),
+				y: Math.round((this.top(row) + 1) * r),
+				height: Math.round((row.lanesAt - 3) * r),
+			}));
 	}
 
 	private bands(rows: Row[]): Band[] {
@@ -305,6 +336,7 @@ export class Scene {
 					...(this.loader.whole ? [] : this.outer()),
 				]),
 			],
+			instants: seen.flatMap(row => (row.lanesAt ? [row.track!.id] : [])),
 			counters: seen.flatMap(row => (row.counter ? [row.counter.id] : [])),
 			overlap: seen.some(row => row.kind === 'overlap'),
 			options: store.rangeOptions.peek(),
@@ -329,6 +361,7 @@ export class Scene {
 			clip: Math.round(this.pinned * this.ratio),
 			pinned: this.paintRows(pinned),
 			rows: this.paintRows(rows),
+			instants: { pinned: this.instantRows(pinned), rows: this.instantRows(rows) },
 			bands: this.bands(seen),
 			groupPx: param('group') === '1' ? 6 * this.ratio : 0,
 		};
@@ -378,6 +411,7 @@ export class Scene {
 			range = this.drag ?? store.range.peek(),
 			selected = store.selection.peek(),
 			hover = store.hover.peek();
+		const { pinned, rows } = this.visible();
 		if (range) drawRange(ctx, range, view, width, 0, height, style);
 		if (selected) {
 			const own = this.boxOf(selected);
@@ -394,6 +428,9 @@ export class Scene {
 			}
 			if (own) outline(ctx, own, style.text, true);
 		}
+		const instant = store.instant.peek(),
+			row = instant && [...pinned, ...rows].find(one => one.track?.id === instant.track);
+		if (instant && row) drawInstant(ctx, this.xAt(instant.time_ns), this.top(row), row, style);
 		if (hover) {
 			ctx.fillStyle = style.line;
 			ctx.fillRect(Math.round(hover.x), 0, 1, height);

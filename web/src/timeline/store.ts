@@ -3,7 +3,7 @@ import { batch, computed, effect, signal, type ReadonlySignal } from '@preact/si
 import { integer } from '../data/address';
 import { facts, go, param, params, say, sessionPath, shownGeneration } from '../state/app';
 import { get, isAbort, query, send, sentence } from '../state/api';
-import type { Flow, Site, Slice, SliceRef, Step, TimeNote, Tracks } from '../state/types';
+import type { Flow, Instant, Site, Slice, SliceRef, Step, TimeNote, Tracks } from '../state/types';
 import { layout, type Layout } from './layout';
 import { clamp, fit, reveal, type Viewport } from './viewport';
 
@@ -18,6 +18,7 @@ export interface Hover {
 	lane: number;
 	x: number;
 	y: number;
+	instant: { id: number; site: number; n: number } | null;
 	counter: { name: string; min: number; max: number } | null;
 }
 interface SearchAnswer {
@@ -25,6 +26,9 @@ interface SearchAnswer {
 	n_slices: number;
 	slice: SliceRef | null;
 }
+
+// The address holds a slice as sel=12, an instant as sel=i12.
+const instantId = (text: string): number | null => (text.startsWith('i') ? integer(text.slice(1)) : null);
 
 const listOf = (name: string): ReadonlySet<string> => new Set(param(name).split(',').filter(Boolean));
 
@@ -70,10 +74,12 @@ export class Store {
 	readonly end: ReadonlySignal<number> = computed(() => Math.max(1, facts.value?.duration_ns ?? 1));
 	readonly view = signal<Viewport>({ from: 0, to: 1 });
 	readonly selection = signal<Slice | null>(null);
+	readonly instant = signal<Instant | null>(null); // that is selected
 	readonly hover = signal<Hover | null>(null);
 	readonly found = signal<SearchAnswer | null>(null);
 	readonly overlapRanks = signal<ReadonlySet<number>>(new Set());
 	readonly isNoting = signal(false);
+	readonly isRough = signal(false); // the filters hide more than they should
 	readonly range = computed(() => rangeOf(param('range')));
 	readonly layout: ReadonlySignal<Layout | null> = computed(
 		() =>
@@ -114,6 +120,7 @@ export class Store {
 		);
 		this.ends.push(effect(() => this.load(sessionPath.value, shownGeneration.value)));
 		this.ends.push(effect(() => this.select(integer(param('sel')), param('fit') === '1')));
+		this.ends.push(effect(() => this.selectInstant(instantId(param('sel')), shownGeneration.value)));
 		this.ends.push(effect(() => this.search(param('q'))));
 		this.ends.push(effect(() => this.goToStep(param('step'), this.steps.value)));
 		let shownSteps = params.peek()['from'] === undefined ? '' : param('steps'); // a link holds its place already
@@ -288,6 +295,41 @@ export class Store {
 		);
 	}
 
+	// Numbers are of one generation: one that is another thing by now is left.
+	private selectInstant(id: number | null, _generation: number): () => void {
+		const control = new AbortController(),
+			before = this.instant.peek();
+		if (id === null) this.instant.value = null;
+		else
+			get<Instant>(`${sessionPath.peek()}/instants/${id}`, control.signal).then(
+				now => {
+					const isOther =
+						before?.id === id &&
+						(before.name !== now.name || before.time_ns !== now.time_ns);
+					if (isOther) go({ sel: '' });
+					else this.instant.value = now;
+				},
+				error => {
+					if (!isAbort(error)) say(sentence(error));
+				},
+			);
+		return () => control.abort();
+	}
+
+	// To the instant beside the one that is selected, on its track.
+	async besideInstant(dir: 'previous' | 'next'): Promise<void> {
+		const id = this.instant.peek()?.[dir] ?? null;
+		if (id === null)
+			return say(`There is none ${dir === 'next' ? 'after' : 'before'} this one on its track.`);
+		try {
+			const { time_ns } = await get<Instant>(`${sessionPath.peek()}/instants/${id}`);
+			go({ sel: `i${id}`, range: '' });
+			this.move(reveal(this.view.peek(), time_ns, time_ns, this.end.peek()));
+		} catch (error) {
+			say(sentence(error));
+		}
+	}
+
 	// ---- Moving between slices -----------------------------------------------------------------------------------
 
 	pick(ref: SliceRef | Slice): void {
@@ -388,11 +430,11 @@ export class Store {
 	// What a note would be about: the range, the selection, else what is seen.
 	noteRange(): Range {
 		const range = this.range.peek(),
-			slice = this.selection.peek();
-		return (
-			range ??
-			(slice ? { from: slice.start_ns, to: slice.start_ns + slice.dur_ns } : { ...this.view.peek() })
-		);
+			slice = this.selection.peek(),
+			instant = this.instant.peek();
+		if (range) return range;
+		if (instant) return { from: instant.time_ns, to: instant.time_ns };
+		return slice ? { from: slice.start_ns, to: slice.start_ns + slice.dur_ns } : { ...this.view.peek() };
 	}
 
 	async addNote(text: string): Promise<void> {

@@ -124,6 +124,12 @@ export function Tools({ store }: { store: Store }) {
 			<button onClick={() => store.foldAll(!param('fold'))}>
 				{param('fold') ? 'unfold all' : 'fold all'}
 			</button>
+			{store.isRough.value && (
+				<span class="quiet">
+					Too many slices to filter one by one: zoom in to see what hides beside longer
+					ones.
+				</span>
+			)}
 			<Found store={store} />
 			<span class="spring" />
 			<span class="quiet">

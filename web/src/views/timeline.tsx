@@ -16,13 +16,13 @@ import { Store, type Hover } from '../timeline/store';
 function Hovered({ store, width }: { store: Store; width: number }) {
 	const hover = store.hover.value;
 
-	return hover && (hover.slice >= 0 || hover.counter) ? (
+	return hover && (hover.slice >= 0 || hover.instant || hover.counter) ? (
 		<Tip hover={hover} store={store} isLeft={hover.x > width * 0.6} />
 	) : null;
 }
 
 function Tip({ hover, store, isLeft }: { hover: Hover; store: Store; isLeft: boolean }) {
-	const site = store.sites.value[hover.site];
+	const site = store.sites.value[hover.instant?.site ?? hover.site];
 	const [text, setText] = useState('');
 
 	useEffect(() => {
@@ -65,9 +65,13 @@ function Tip({ hover, store, isLeft }: { hover: Hover; store: Store; isLeft: boo
 				{format.middle(site.name, 160)}
 			</div>
 			<div class="quiet">
-				{hover.n > 1
-					? `${format.count(hover.n)} slices share this place; this is the longest`
-					: text || ' '}
+				{hover.instant
+					? hover.instant.n > 1
+						? `an instant, the first of ${format.count(hover.instant.n)} in this place`
+						: 'an instant'
+					: hover.n > 1
+						? `${format.count(hover.n)} slices share this place; this is the longest`
+						: text || ' '}
 			</div>
 		</div>
 	);
@@ -76,13 +80,16 @@ function Tip({ hover, store, isLeft }: { hover: Hover; store: Store; isLeft: boo
 // The same as the picture, for readers who do not see it: what is outermost in sight.
 function Spoken({ store }: { store: Store }) {
 	const layout = store.layout.value,
-		slice = store.selection.value;
+		slice = store.selection.value,
+		instant = store.instant.value;
 
 	return (
 		<p class="hidden-text" aria-live="polite">
 			{slice
 				? `${slice.name}, ${format.ns(slice.dur_ns)}, at ${format.at(slice.start_ns, 1000)}`
-				: `${format.plural((layout?.rows.length ?? 0) + (layout?.pinned.length ?? 0), 'row')} from ${format.at(store.view.value.from, 1000)} to ${format.at(store.view.value.to, 1000)}`}
+				: instant
+					? `${instant.name}, an instant at ${format.at(instant.time_ns, 1000)}`
+					: `${format.plural((layout?.rows.length ?? 0) + (layout?.pinned.length ?? 0), 'row')} from ${format.at(store.view.value.from, 1000)} to ${format.at(store.view.value.to, 1000)}`}
 		</p>
 	);
 }
