@@ -125,7 +125,7 @@ static void put_launches(links *l)
 	free(rows);
 }
 
-static bool is_same_arrow(const int64_t *a, const int64_t *b)
+bool flow_goes_on(const int64_t *a, const int64_t *b)
 {
 	return a[FLOW_SITE] == b[FLOW_SITE] && a[FLOW_ID] == b[FLOW_ID] && b[FLOW_PHASE] != 's';
 }
@@ -141,10 +141,10 @@ static void put_neighbours(links *l, const int64_t *point, uint64_t at)
 	if (!rows)
 		return;
 	table_first(rows, l->ix, SECTION_FLOWS, at ? at - 1 : 0);
-	if (at && table_next(rows, other) && is_same_arrow(other, point) && other[FLOW_SLICE])
+	if (at && table_next(rows, other) && flow_goes_on(other, point) && other[FLOW_SLICE])
 		put_link(l, false, "flow", name, (uint64_t)other[FLOW_SLICE] - 1);
 	table_first(rows, l->ix, SECTION_FLOWS, at + 1);
-	if (table_next(rows, other) && is_same_arrow(point, other) && other[FLOW_SLICE])
+	if (table_next(rows, other) && flow_goes_on(point, other) && other[FLOW_SLICE])
 		put_link(l, true, "flow", name, (uint64_t)other[FLOW_SLICE] - 1);
 	free(rows);
 }

@@ -108,6 +108,41 @@ void mail_more(mail *m)
 	json_end_object(&m->data);
 }
 
+bool mail_number(mail_bytes *to, uint64_t value)
+{
+	do {
+		uint8_t *place = VEC_ADD(to);
+		if (!place)
+			return false;
+		*place = (uint8_t)(value & 127) | (value > 127 ? 128 : 0);
+		value >>= 7;
+	} while (value);
+	return true;
+}
+
+bool mail_signed(mail_bytes *to, int64_t value)
+{
+	return mail_number(to, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+}
+
+bool mail_base64(json_writer *w, const char *key, const mail_bytes *bytes)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	size_t n = bytes->n, len = 0;
+	char *text = malloc(n / 3 * 4 + 8);
+
+	for (size_t i = 0; text && i < n; i += 3) {
+		uint32_t three = (uint32_t)bytes->items[i] << 16 | (i + 1 < n ? bytes->items[i + 1] << 8 : 0) |
+				 (i + 2 < n ? bytes->items[i + 2] : 0);
+		for (unsigned k = 0; k < 4; k++)
+			text[len++] = i + k > n ? '=' : digits[three >> (18 - 6 * k) & 63];
+	}
+	json_key(w, key);
+	json_stringn(w, text ? text : "", len);
+	free(text);
+	return text;
+}
+
 void mail_note(mail *m, const char *format, ...)
 {
 	size_t len = strlen(m->note);

@@ -16,6 +16,8 @@
 
 enum { MAIL_BYTES = 4 << 20 };
 
+typedef VEC(uint8_t) mail_bytes;
+
 typedef struct mail {
 	sonde_server server;
 	session session;
@@ -27,7 +29,7 @@ typedef struct mail {
 	size_t len;
 	FILE *stream;
 	json_writer data;
-	char note[400]; /* what was left out */
+	char note[800]; /* what was left out */
 	bool failed;	/* out of memory */
 } mail;
 
@@ -40,6 +42,11 @@ void mail_answer(mail *m, const char *path);		   /* below /api/v1, under its own
 void mail_put(mail *m, const char *key, const char *path); /* the answer as a member of this name */
 void mail_more(mail *m);				   /* no more answers; other members follow */
 sonde_status mail_end(mail *m, const char *views, FILE *out, sonde_error *err);
+/* A number as 7 bits a byte, the lowest first. False when out of memory. */
+bool mail_number(mail_bytes *to, uint64_t value);
+bool mail_signed(mail_bytes *to, int64_t value); /* 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */
+/* The bytes in base64 as a member of this name. False when out of memory. */
+bool mail_base64(json_writer *w, const char *key, const mail_bytes *bytes);
 /* " (sentence)" to the note. */
 void mail_note(mail *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,35 +1,27 @@
 /*
  * A timeline as a page. Slices lie in it exactly, the longest ones; runs of shorter ones, as many as the budget asks
  * for, are one box each that says how many it stands for. <sonde/picture.h>; web/src/file/columns.ts reads it.
+ *
+ * Of the budget a half is for slices. A quarter, and what they leave of theirs, is for arguments, the longest slices'
+ * first. Arrows, instants, counters and overlap share the rest.
  */
+#include "serve/mail_timeline.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
 #include "base/format_number.h"
-#include "base/vec.h"
-#include "serve/mail.h"
 
 enum {
 	SLICE_BYTES = 12, /* of a slice in base64, about */
 	BUCKETS = 64 * 8, /* durations: 8 for each power of two */
 	RUNS_A_LANE = 2000,
 	NAME_BYTES = 1000,
+	POINT_BYTES = 40, /* of a counter in a pixel, about; of a rank's overlap */
+	POINTS_MAX = 4000,
+	POINTS_MIN = 100,
 };
-
-typedef struct timeline {
-	mail *m;
-	const sonde_index *ix;
-	const sonde_picture_options *o;
-	const index_site *sites;
-	int64_t from_ns, to_ns, small_ns, max_gap_ns;
-	uint64_t n_shown, n_runs, n_in_runs, n_short, n_python, n_deep, n_outside;
-	uint32_t *numbers; /* of sites in the page; 0: not yet, else + 1 */
-	VEC(uint32_t) used;
-	VEC(uint8_t) bytes;
-	VEC(uint64_t) counts; /* of each lane */
-	bool failed;
-} timeline;
 
 /* ---- What is shown ----------------------------------------------------------------------------------------------- */
 
@@ -93,7 +85,7 @@ static void forget_counts(timeline *t)
 /* The duration from which on slices fit into the budget one by one. */
 static void choose_small(timeline *t, lane_cursor *c, size_t n_lanes)
 {
-	uint64_t counts[BUCKETS] = { 0 }, budget = t->o->max_bytes / SLICE_BYTES, n = 0;
+	uint64_t counts[BUCKETS] = { 0 }, budget = t->o->max_bytes / 2 / SLICE_BYTES, n = 0;
 	unsigned bucket = BUCKETS;
 
 	for (uint32_t lane = 0; lane < n_lanes; lane++)
@@ -102,28 +94,16 @@ static void choose_small(timeline *t, lane_cursor *c, size_t n_lanes)
 		n += counts[--bucket];
 	/* All of them, when that is possible; else half of it is for the runs between them. */
 	bool all = t->n_shown <= budget;
+	t->args_budget = t->o->max_bytes / 4 + (all ? (budget - t->n_shown) * SLICE_BYTES : 0);
 	t->small_ns = t->o->small_ns > 0 ? t->o->small_ns : 0;
 	if (!all && bucket < BUCKETS && bucket_start(bucket) > t->small_ns)
 		t->small_ns = bucket_start(bucket);
 	forget_counts(t);
 }
 
-/* ---- Bytes ------------------------------------------------------------------------------------------------------- */
+/* ---- Boxes ------------------------------------------------------------------------------------------------------- */
 
-static void put_number(timeline *t, uint64_t value)
-{
-	do {
-		uint8_t *to = VEC_ADD(&t->bytes);
-		if (!to) {
-			t->failed = true;
-			return;
-		}
-		*to = (uint8_t)(value & 127) | (value > 127 ? 128 : 0);
-		value >>= 7;
-	} while (value);
-}
-
-static uint32_t number_of(timeline *t, uint32_t site)
+uint32_t timeline_site(timeline *t, uint32_t site)
 {
 	if (!t->numbers[site]) {
 		uint32_t *place = VEC_ADD(&t->used);
@@ -137,20 +117,44 @@ static uint32_t number_of(timeline *t, uint32_t site)
 	return t->numbers[site] - 1;
 }
 
+static void put_number(timeline *t, uint64_t value)
+{
+	t->failed |= !mail_number(&t->bytes, value);
+}
+
 /* Short slices on their way into one box. */
 typedef struct run {
+	uint64_t first_box;
 	int64_t last_ns; /* where the box before began */
 	uint64_t n, n_boxes;
 	int64_t start_ns, end_ns, busy_ns, longest_ns;
 	uint32_t site; /* of the longest */
+	uint64_t slice;
+	uint32_t args; /* of the only one */
 } run;
+
+/* Slices that are alone in their box keep their number, for arrows, and perhaps their arguments. */
+static bool keep_one(timeline *t, run *r, int64_t dur_ns)
+{
+	kept_slice *kept = VEC_ADD(&t->kept);
+
+	t->failed |= !kept;
+	if (kept)
+		*kept = (kept_slice){ r->slice, r->first_box + r->n_boxes };
+	bool has_args = r->args && dur_ns >= t->args_ns && mail_args_put(&t->args, r->args);
+	t->n_with_args += r->args != 0;
+	t->n_args_kept += has_args;
+	return has_args;
+}
 
 static void put_box(timeline *t, run *r, int64_t start_ns, int64_t dur_ns, uint32_t site)
 {
+	bool is_several = r->n > 1, has_args = !is_several && keep_one(t, r, dur_ns);
+
 	put_number(t, (uint64_t)(start_ns - r->last_ns));
 	put_number(t, (uint64_t)dur_ns);
-	put_number(t, (uint64_t)number_of(t, site) * 2 + (r->n > 1));
-	if (r->n > 1) {
+	put_number(t, (uint64_t)timeline_site(t, site) * 4 + 2 * has_args + is_several);
+	if (is_several) {
 		put_number(t, r->n);
 		put_number(t, (uint64_t)r->busy_ns);
 		t->n_runs++;
@@ -170,17 +174,18 @@ static void end_run(timeline *t, run *r)
 static void add_one(timeline *t, const index_slice *s, void *context)
 {
 	run *r = context;
-
-	if (s->dur_ns >= t->small_ns) {
-		end_run(t, r);
-		put_box(t, r, s->start_ns, s->dur_ns, s->site);
-		return;
-	}
 	int64_t gap_ns = s->start_ns - r->end_ns;
-	if (r->n && gap_ns > t->max_gap_ns && gap_ns > t->small_ns)
+
+	if (r->n && (s->dur_ns >= t->small_ns || (gap_ns > t->max_gap_ns && gap_ns > t->small_ns)))
 		end_run(t, r);
 	if (!r->n)
-		*r = (run){ .last_ns = r->last_ns, .n_boxes = r->n_boxes, .start_ns = s->start_ns, .longest_ns = -1 };
+		*r = (run){ .first_box = r->first_box,
+			    .last_ns = r->last_ns,
+			    .n_boxes = r->n_boxes,
+			    .start_ns = s->start_ns,
+			    .longest_ns = -1,
+			    .slice = s->id,
+			    .args = s->args };
 	r->n++;
 	r->end_ns = s->start_ns + s->dur_ns;
 	r->busy_ns += s->dur_ns;
@@ -188,12 +193,16 @@ static void add_one(timeline *t, const index_slice *s, void *context)
 		r->longest_ns = s->dur_ns;
 		r->site = s->site;
 	}
+	if (s->dur_ns >= t->small_ns)
+		end_run(t, r);
 }
 
 static void put_lanes(timeline *t, lane_cursor *c, size_t n_lanes)
 {
+	const index_lane *lanes = index_lanes(t->ix, &n_lanes);
+
 	for (uint32_t lane = 0; lane < n_lanes && !t->failed; lane++) {
-		run r = { .last_ns = index_start_ns(t->ix) };
+		run r = { .last_ns = index_start_ns(t->ix), .first_box = lanes[lane].first_slice };
 		uint64_t *n = VEC_ADD(&t->counts);
 		each_slice(t, lane, c, add_one, &r);
 		end_run(t, &r);
@@ -222,24 +231,6 @@ static void put_heads(timeline *t, json_writer *w)
 		json_end_object(w);
 	}
 	json_end_array(w);
-}
-
-static void put_base64(timeline *t, json_writer *w)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t n = t->bytes.n, len = 0;
-	char *text = malloc(n / 3 * 4 + 8);
-
-	for (size_t i = 0; text && i < n; i += 3) {
-		uint32_t three = (uint32_t)t->bytes.items[i] << 16 | (i + 1 < n ? t->bytes.items[i + 1] << 8 : 0) |
-				 (i + 2 < n ? t->bytes.items[i + 2] : 0);
-		for (unsigned k = 0; k < 4; k++)
-			text[len++] = i + k > n ? '=' : digits[three >> (18 - 6 * k) & 63];
-	}
-	json_key(w, "bytes");
-	json_stringn(w, text ? text : "", len);
-	t->failed |= !text;
-	free(text);
 }
 
 /* A name may be longer than the budget. */
@@ -289,6 +280,14 @@ static void put_count(timeline *t, uint64_t n, const char *what)
 		mail_note(t->m, "%s %s.", format_count(count, n), what);
 }
 
+static void put_kept(timeline *t, uint64_t kept, uint64_t n, const char *what)
+{
+	char some[NUMBER_TEXT], all[NUMBER_TEXT];
+
+	if (kept < n)
+		mail_note(t->m, "%s of %s %s.", format_count(some, kept), format_count(all, n), what);
+}
+
 static void put_note(timeline *t)
 {
 	char shown[NUMBER_TEXT], all[NUMBER_TEXT], runs[NUMBER_TEXT], in_runs[NUMBER_TEXT], small[NUMBER_TEXT];
@@ -301,27 +300,96 @@ static void put_note(timeline *t)
 	put_count(t, t->n_python, "are Python's");
 	put_count(t, t->n_deep, "lie too deep");
 	put_count(t, t->n_outside, "lie outside of the steps");
-	mail_note(t->m, "Without arguments, arrows and counters. Written by sonde " SONDE_VERSION ".");
+	put_kept(t, t->n_args_kept, t->n_with_args, "have their arguments, the longest first");
+	put_kept(t, t->n_arrows_kept, t->n_arrows, "arrows");
+	put_kept(t, t->n_instants_kept, t->n_instants, "instants");
+	mail_note(t->m, "Written by sonde " SONDE_VERSION ".");
+}
+
+/* Curves over the whole page, with as many points as `n` of them may have. */
+static void put_curves(timeline *t, const char *what, size_t n)
+{
+	char path[160];
+	uint64_t points = t->o->max_bytes / 12 / POINT_BYTES / (n ? n : 1);
+	int64_t from = t->o->use_steps ? t->from_ns : index_start_ns(t->ix),
+		to = t->o->use_steps ? t->to_ns : index_end_ns(t->ix);
+
+	points = points > POINTS_MAX ? POINTS_MAX : points < POINTS_MIN ? POINTS_MIN : points;
+	to = to > from ? to : from + 1;
+	snprintf(path, sizeof path, "/sessions/1/%s?px=%" PRIu64 "&from=%" PRId64 "&to=%" PRId64, what, points,
+		 since_start(t->ix, from), since_start(t->ix, to));
+	json_key(&t->m->data, what);
+	json_begin_object(&t->m->data);
+	put_i64(&t->m->data, "from", since_start(t->ix, from));
+	put_i64(&t->m->data, "to", since_start(t->ix, to));
+	mail_put(t->m, "answer", path);
+	json_end_object(&t->m->data);
 }
 
 static void put_answers(timeline *t)
 {
 	json_writer *w = &t->m->data;
+	size_t n_counters, n_processes;
 
+	index_counters(t->ix, &n_counters);
+	index_processes(t->ix, &n_processes);
 	mail_answer(t->m, "/sessions/1/tracks");
 	mail_answer(t->m, "/sessions/1/steps");
 	put_sites(t, w);
 	put_empty(w, "/sessions/1/notes", "notes");
-	put_empty(w, "/sessions/1/overlap", "ranks");
-	put_empty(w, "/sessions/1/counters", "counters");
 	mail_more(t->m);
+	put_curves(t, "counters", n_counters);
+	put_curves(t, "overlap", n_processes);
 	json_key(w, "slices");
 	json_begin_object(w);
 	put_heads(t, w);
-	put_base64(t, w);
+	t->failed |= !mail_base64(w, "bytes", &t->bytes);
+	put_bool(w, "is_whole", !(t->n_short || t->n_python || t->n_deep));
 	json_end_object(w);
+	mail_args_write(&t->args, w, t->n_args_kept == t->n_with_args);
+	timeline_write_links(t, w);
 	put_note(t);
-	t->m->failed |= t->failed;
+	t->m->failed |= t->failed || t->args.failed;
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
+/* What the arguments of slices take, by duration; `t->args` is one that nobody reads. */
+static void weigh_args(timeline *t, const index_slice *s, void *context)
+{
+	uint64_t before = t->args.size;
+
+	if (s->dur_ns >= t->small_ns && mail_args_put(&t->args, s->args))
+		((uint64_t *)context)[bucket_of(s->dur_ns)] += t->args.size - before;
+}
+
+/* The duration from which on the arguments of slices fit into what is left. */
+static void choose_args(timeline *t, lane_cursor *c, size_t n_lanes)
+{
+	uint64_t sizes[BUCKETS] = { 0 }, size = 0;
+	unsigned bucket = BUCKETS;
+
+	mail_args_init(&t->args, t->ix, 4 * t->o->max_bytes);
+	for (uint32_t lane = 0; lane < n_lanes && !t->args.failed; lane++)
+		each_slice(t, lane, c, weigh_args, sizes);
+	while (bucket > 0 && size + sizes[bucket - 1] <= t->args_budget)
+		size += sizes[--bucket];
+	t->args_ns = bucket < BUCKETS ? bucket_start(bucket) : INT64_MAX;
+	t->failed |= t->args.failed;
+	mail_args_done(&t->args);
+	mail_args_init(&t->args, t->ix, t->args_budget);
+	forget_counts(t);
+}
+
+static void fill(timeline *t, lane_cursor *c, size_t n_lanes)
+{
+	uint64_t max = t->o->max_bytes;
+
+	choose_small(t, c, n_lanes);
+	choose_args(t, c, n_lanes);
+	put_lanes(t, c, n_lanes);
+	timeline_arrows(t, max / 12);
+	timeline_instants(t, max / 24);
 }
 
 /* From the first to the last of the chosen steps. */
@@ -357,20 +425,26 @@ sonde_status sonde_timeline_write(const sonde_trace *trace, const sonde_picture_
 	if (status)
 		return status;
 	timeline t = { .m = &m, .ix = m.ix, .o = &m.options, .sites = index_sites(m.ix, &n_sites) };
+
 	lane_cursor *c = malloc(sizeof *c);
 	t.numbers = calloc(n_sites + 1, sizeof *t.numbers);
 	t.failed = !c || !t.numbers;
 	index_lanes(m.ix, &n_lanes);
 	choose_time(&t);
-	if (!t.failed) {
-		choose_small(&t, c, n_lanes);
-		put_lanes(&t, c, n_lanes);
-	}
+	if (!t.failed)
+		fill(&t, c, n_lanes);
+	else
+		mail_args_init(&t.args, m.ix, 0);
 	put_answers(&t);
 	free(c);
 	free(t.numbers);
+	mail_args_done(&t.args);
 	VEC_DONE(&t.used);
 	VEC_DONE(&t.bytes);
+	VEC_DONE(&t.arrows);
+	VEC_DONE(&t.instants);
 	VEC_DONE(&t.counts);
+	VEC_DONE(&t.kept);
+	VEC_DONE(&t.per_track);
 	return mail_end(&m, "timeline", out, err);
 }

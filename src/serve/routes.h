@@ -68,6 +68,8 @@ void put_args(json_writer *w, const sonde_index *ix, uint32_t args);
 void put_site_of(json_writer *w, const sonde_index *ix, uint32_t site);
 /* "track", "thread", "rank". */
 void put_track_of(json_writer *w, const sonde_index *ix, uint32_t track);
+/* Rows of FLOWS behind each other: points of one arrow. */
+bool flow_goes_on(const int64_t *point, const int64_t *next);
 void put_session(json_writer *w, const session *s); /* the lock is held */
 
 #endif

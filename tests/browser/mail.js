@@ -67,6 +67,16 @@ async function timeline(browser) {
 	await page.press('#search', 'Enter');
 	await page.waitForFunction(() => document.body.innerText.includes('(8,000 ns)'));
 	await page.waitForFunction(() => /sel=\d+/.test(location.hash));
+	// Its arguments, its arrow, and back.
+	assert.match(await page.textContent('.details .args'), /Input Dims\[\[3,2\]\].*onerror/);
+	await page.click('.links button:has-text("op6")');
+	await page.waitForFunction(() => document.querySelector('.details h2').textContent === 'op6');
+	await page.waitForSelector('.links :text("next from")');
+	// Instants and counters.
+	assert.ok(await page.evaluate(() => window.sondeScene.store.layout.value.rows.some(row => row.counter)));
+	await page.evaluate(() => (location.hash += '&sel=i0'));
+	await page.waitForFunction(() => document.querySelector('.details .args')?.textContent === 'lr0.1');
+	assert.ok((await page.textContent('.details h2')).includes('onerror'));
 	await assertQuiet(page, seen, 'timeline');
 }
 

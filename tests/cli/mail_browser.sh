@@ -23,7 +23,11 @@ import json, sys
 hostile = ['<script>window.pwned = 1</script>', '</script><img src=x onerror="window.pwned = 1">', '"\' onload=\'x', '\u202e \u0000', '<' * 100000]
 events = [{'ph': 'X', 'cat': 'cpu_op', 'name': 'main', 'pid': 1, 'tid': 1, 'ts': 0, 'dur': 10000}]
 events += [{'ph': 'X', 'cat': name[:100], 'name': name, 'pid': 1, 'tid': 1, 'ts': 1000 * (i + 1), 'dur': 500} for i, name in enumerate(hostile)]
-events += [{'ph': 'X', 'cat': 'cpu_op', 'name': f'op{i % 7}', 'pid': 1, 'tid': 2, 'ts': 10 * i, 'dur': 8} for i in range(1000)]
+events += [{'ph': 'X', 'cat': 'cpu_op', 'name': f'op{i % 7}', 'pid': 1, 'tid': 2, 'ts': 10 * i, 'dur': 8,
+            'args': {'Input Dims': [[i, 2]], 'hostile': hostile[1]}} for i in range(1000)]
+events += [{'ph': 'i', 's': 't', 'cat': 'x', 'name': hostile[1], 'pid': 1, 'tid': 2, 'ts': 5000, 'args': {'lr': 0.1}}]
+events += [{'ph': ph, 'id': 1, 'name': 'next', 'cat': 'x', 'pid': 1, 'tid': 2, 'ts': ts, 'bp': 'e'} for ph, ts in (('s', 32), ('f', 62))]
+events += [{'ph': 'C', 'name': 'loss', 'pid': 1, 'ts': ts, 'args': {'v': ts}} for ts in range(0, 10000, 100)]
 events.append({'ph': 'M', 'name': 'process_name', 'pid': 1, 'args': {'name': hostile[0]}})
 json.dump({'traceEvents': events}, open(sys.argv[1], 'w'))
 EOT

@@ -94,6 +94,51 @@ want_in "$found" "1 are Python's"
 run timeline --min-duration 20us --max-depth 2 -o timeline.html trace.json
 found=$(page timeline.html)
 want_in "$found" "5 of 8 slices"
+# Arguments, arrows, instants and counters are in the page as the trace has them.
+python3 - <<'EOT' > rich.json
+import json
+events = json.load(open('trace.json'))['traceEvents']
+events += [{'ph': 'i', 's': 't', 'name': 'mark', 'pid': 1, 'tid': 2, 'ts': ts, 'args': {'lr': ts, 'why': ['<x>']}} for ts in (30, 60)]
+events += [{'ph': 'C', 'name': 'loss', 'pid': 1, 'ts': ts, 'args': {'v': 100 - ts}} for ts in range(0, 100, 10)]
+events += [{'ph': 's', 'id': 1, 'name': 'next', 'cat': 'x', 'pid': 1, 'tid': 2, 'ts': 10},
+           {'ph': 'f', 'id': 1, 'name': 'next', 'cat': 'x', 'pid': 1, 'tid': 2, 'ts': 60, 'bp': 'e'}]
+print(json.dumps({'traceEvents': events}))
+EOT
+run timeline -o rich.html rich.json
+want_code 0
+want "what is in the page" python3 - rich.html <<'EOT'
+import base64, json, re, sys
+data = json.loads(re.search(r'id="data">(.*?)</script>', open(sys.argv[1]).read(), re.S)[1])
+def numbers(text):
+    value = shift = 0
+    for byte in base64.b64decode(text):
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield value
+            value = shift = 0
+def signed(value):
+    return -(value + 1) // 2 if value % 2 else value // 2
+args, found = data['args'], []
+records = numbers(args['bytes'])
+for template in records:
+    t = args['templates'][template]
+    text = ''.join(piece + (str(signed(next(records))) if kind == 0 else args['texts'][next(records)])
+                   for piece, kind in zip(t['pieces'], t['kinds'])) + t['pieces'][-1]
+    found.append(json.loads(text))
+assert args['is_whole'] and data['slices']['is_whole']
+assert {'correlation': 7} in found and {'correlation': 7, 'stream': 7, 'device': 0} in found, found
+assert found[-2:] == [{'lr': 30, 'why': ['<x>']}, {'lr': 60, 'why': ['<x>']}], found
+names = [s['name'] for s in data['answers']['/sessions/1/sites']['sites']]
+firsts = {lane['first_slice'] for lane in data['slices']['lanes']}
+arrows = list(numbers(data['arrows']['bytes']))
+assert data['arrows']['n'] == 2 and arrows[0] == 0 and names[arrows[3] - 1] == 'next', arrows
+assert data['instants']['tracks'][0]['n'] == 2
+assert list(numbers(data['instants']['bytes']))[0::3] == [30000, 30000]
+loss = data['counters']['answer']['counters'][0]
+assert loss['name'] == 'loss' and loss['max'][0] == 100 and loss['min'][-1] == 10, loss
+assert data['note'].startswith('8 of 8 slices. Written by'), data['note']
+EOT
 run flame -o flame.html trace.json
 want_in "$(page flame.html)" '"flame": 7'
 
@@ -108,6 +153,17 @@ size=$(($(stat -c %s many.html) - $(stat -c %s timeline.html)))
 want "the data takes $size bytes" [ $size -lt 160000 ]
 want_in "$(page many.html)" "100,000 of 100,000 slices. "
 want_in "$(page many.html)" "are shown as"
+
+python3 - <<'EOT' > args.json
+import json
+print(json.dumps([{'ph': 'X', 'name': 'n', 'pid': 1, 'tid': 1, 'ts': i * 10, 'dur': 1 + i % 9, 'args': {'text': f'{i:0200}'}} for i in range(2000)]))
+EOT
+run timeline --max-size 128K -o args.html args.json
+want_code 0
+size=$(($(stat -c %s args.html) - $(stat -c %s timeline.html)))
+want "the data with arguments takes $size bytes" [ $size -lt 160000 ]
+want_in "$(page args.html)" " of 2,000 have their arguments, the longest first."
+want_in "$(page args.html)" "2,000 of 2,000 slices. "
 
 # ---- Wrong ones
 run flame --by speed trace.json

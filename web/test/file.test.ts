@@ -4,7 +4,7 @@ import type { Answer } from '../src/flame/tree';
 import { bytesOf, firstEnding, range, readLanes } from '../src/file/columns';
 import { around } from '../src/file/flame';
 import { localSource, type FileData } from '../src/file/source';
-import { decode } from '../src/timeline/range';
+import { decode, instantsOf } from '../src/timeline/range';
 
 const varint = (value: number): number[] =>
 	value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
@@ -12,9 +12,9 @@ const varint = (value: number): number[] =>
 const bytes = Uint8Array.from(
 	[
 		[0, 1000, 0],
-		[2000, 300, 3, 5, 100],
-		[5e9 - 2000, 10, 2],
-		[100, 200, 2],
+		[2000, 300, 5, 5, 100],
+		[5e9 - 2000, 10, 4],
+		[100, 200, 6],
 	]
 		.flat()
 		.flatMap(varint),
@@ -30,6 +30,7 @@ test('numbers come back, also beyond 32 bits', () => {
 	assert.deepEqual([...lanes[0]!.count], [1, 5, 1]);
 	assert.deepEqual([...lanes[0]!.busy], [1000, 100, 10]);
 	assert.deepEqual([...lanes[1]!.site], [1]);
+	assert.deepEqual([...lanes[0]!.args, ...lanes[1]!.args], [-1, -1, -1, 0]);
 	assert.equal(firstEnding(lanes[0]!, 1000), 1);
 	assert.deepEqual([...bytesOf('AQID/w==')], [1, 2, 3, 255]);
 });
@@ -105,11 +106,40 @@ test('callers and callees of a name; what is inside of itself counts once', () =
 	);
 });
 
+const base64 = (list: Iterable<number>): string => btoa(String.fromCharCode(...list));
 const site = (name: string) => ({ name, category: 'c', class: 'kernel' });
 const data: FileData = {
 	note: '',
 	answers: { '/sessions/1/sites': { total: 2, sites: [site('a'), site('b')] } },
-	slices: { lanes: heads, bytes: btoa(String.fromCharCode(...bytes)) },
+	slices: { lanes: heads, bytes: base64(bytes), is_whole: true },
+	// One record for the slice, one for an instant.
+	args: {
+		templates: [{ pieces: ['{"n": ', ', "text": ', '}'], kinds: [0, 1] }],
+		texts: ['"<b>"', '[[2, 3], []]'],
+		bytes: base64([0, ...varint(2 * 5e9 - 1), 0, 0, 6, 1]),
+		is_whole: true,
+	},
+	arrows: { n: 2, bytes: base64([0, ...varint(140), ...varint(2 * 70 - 1), 1, ...varint(139), 4]) },
+	instants: {
+		tracks: [
+			{ track: 0, n: 2 },
+			{ track: 3, n: 1 },
+		],
+		bytes: base64([...varint(100), 1, 1, 10, 2, 4, 5, 0, 1]),
+	},
+	counters: {
+		from: 0,
+		to: 4000,
+		answer: {
+			px: 4,
+			counters: [{ id: 7, name: 'loss', min: [null, 2, 1, 1], max: [null, 4, 3, 1] }],
+		},
+	},
+	overlap: {
+		from: 0,
+		to: 4000,
+		answer: { px: 2, ranks: [{ rank: 0, compute: [255, 0], communication: [0, 100], copy: [0, 0] }] },
+	},
 };
 const ask = async (path: string): Promise<any> => (await localSource(data)(`/sessions/1${path}`, {})).json();
 
@@ -138,4 +168,57 @@ test('a file answers as the server does', async () => {
 	);
 	assert.equal((await localSource(data)('/sessions/1/notes', { method: 'POST' })).status, 403);
 	assert.equal((await localSource(data)('/sessions/1/sql', {})).status, 404);
+});
+
+test('a file has arguments, arrows, self time and instants', async () => {
+	const slice = await ask('/slices/70'),
+		outer = await ask('/slices/0');
+	assert.deepEqual(slice.args, { n: -5e9, text: '<b>' });
+	assert.deepEqual([slice.self_ns, outer.self_ns, outer.args], [200, 800, {}]);
+	assert.deepEqual(
+		slice.flows.map((flow: any) => [flow.dir, flow.kind, flow.name, flow.slice.id]),
+		[['out', 'launch', 'launch', 0]],
+	);
+	assert.deepEqual(
+		outer.flows.map((flow: any) => [flow.dir, flow.kind, flow.name, flow.slice.id]),
+		[
+			['in', 'launch', 'launch', 70],
+			['out', 'flow', 'a', 2],
+		],
+	);
+	const mark = await ask('/instants/0');
+	assert.deepEqual(
+		[mark.name, mark.time_ns, mark.args, mark.previous, mark.next],
+		['a', 100, { n: 3, text: [[2, 3], []] }, null, 1],
+	);
+	const several = await ask('/instants/1');
+	assert.deepEqual([several.name, several.time_ns, several.args, several.next], ['b and 3 more', 110, {}, null]);
+	assert.ok((await ask('/instants/3')).error);
+	const answer = await localSource(data)('/sessions/1/range?from=0&to=4000&px=40&lanes=0&instants=0,3', {}),
+		chunk = decode(await answer.arrayBuffer(), 0, 4000, 40, []),
+		{ at, n } = chunk.lanes.get(instantsOf(0))!;
+	assert.deepEqual([n, chunk.words[at * 4]! & 0xffff, chunk.words[at * 4 + 2]! & 0xffffff], [1, 1, 5]);
+	assert.equal(chunk.lanes.get(instantsOf(3))!.n, 1);
+});
+
+test('what was left out is said to be', async () => {
+	const cut = { ...data, args: { ...data.args!, is_whole: false }, slices: { ...data.slices!, is_whole: false } };
+	const outer = await (await localSource(cut)('/sessions/1/slices/0', {})).json();
+	assert.deepEqual([outer.args, outer.self_ns], [{ '': 'left out of this file' }, null]);
+});
+
+test('counters and overlap fit the pixels of the view', async () => {
+	const [loss] = (await ask('/counters?ids=7&from=1000&to=3000&px=4')).counters;
+	assert.deepEqual([loss.min, loss.max, loss.lowest, loss.highest], [[2, 2, 1, 1], [4, 4, 3, 3], 1, 4]);
+	const [all] = (await ask('/counters?ids=7&from=0&to=8000&px=4')).counters;
+	assert.deepEqual(
+		[all.min, all.max],
+		[
+			[2, 1, null, null],
+			[4, 3, null, null],
+		],
+	);
+	assert.deepEqual((await ask('/counters?ids=1&from=0&to=8000&px=4')).counters, []);
+	const [rank] = (await ask('/overlap?from=0&to=4000&px=1')).ranks;
+	assert.deepEqual([rank.compute, rank.communication], [[128], [50]]);
 });

@@ -1,4 +1,5 @@
 // Slices as `sonde timeline` writes them into a file: docs/sonde-timeline.md has the layout.
+import type { InstantMark } from './links';
 
 export interface LaneSlices {
 	lane: number;
@@ -11,6 +12,7 @@ export interface LaneSlices {
 	site: Uint32Array;
 	count: Uint32Array; // more than 1: so many short ones as one, which takes `busy` of its duration
 	busy: Float64Array;
+	args: Int32Array; // record of its arguments, -1: none
 }
 
 export interface LaneHead {
@@ -29,20 +31,35 @@ export function bytesOf(base64: string): Uint8Array {
 	return bytes;
 }
 
-// Numbers of 7 bits a byte, the lowest first. For each slice: start since the one before began, duration, site * 2 or,
-// of several as one, site * 2 + 1, their number and what they take.
-export function readLanes(bytes: Uint8Array, heads: LaneHead[]): LaneSlices[] {
-	let at = 0;
-	const next = (): number => {
+// Numbers of 7 bits a byte, the lowest first.
+export class Numbers {
+	constructor(
+		private readonly bytes: Uint8Array,
+		public at = 0,
+	) {}
+
+	next(): number {
 		let value = 0,
 			scale = 1;
 		for (;;) {
-			const byte = bytes[at++] ?? 0;
+			const byte = this.bytes[this.at++] ?? 0;
 			value += (byte & 127) * scale;
 			if (byte < 128) return value;
 			scale *= 128;
 		}
-	};
+	}
+
+	signed(): number {
+		const value = this.next();
+		return value % 2 ? -(value + 1) / 2 : value / 2;
+	}
+}
+
+// For each slice: start since the one before began, duration, site * 4 (+ 2: it has a record of arguments, one behind the
+// other) or, of several as one, site * 4 + 1, their number and what they take.
+export function readLanes(bytes: Uint8Array, heads: LaneHead[]): LaneSlices[] {
+	const numbers = new Numbers(bytes);
+	let nArgs = 0;
 	return heads.map(head => {
 		const slices: LaneSlices = {
 			lane: head.lane,
@@ -55,16 +72,18 @@ export function readLanes(bytes: Uint8Array, heads: LaneHead[]): LaneSlices[] {
 			site: new Uint32Array(head.n),
 			count: new Uint32Array(head.n),
 			busy: new Float64Array(head.n),
+			args: new Int32Array(head.n).fill(-1),
 		};
 		let start = 0;
 		for (let i = 0; i < head.n; i++) {
-			slices.start[i] = start += next();
-			slices.dur[i] = next();
-			const site = next(),
-				isSeveral = site % 2 === 1;
-			slices.site[i] = (site - (isSeveral ? 1 : 0)) / 2;
-			slices.count[i] = isSeveral ? next() : 1;
-			slices.busy[i] = isSeveral ? next() : slices.dur[i]!;
+			slices.start[i] = start += numbers.next();
+			slices.dur[i] = numbers.next();
+			const word = numbers.next(),
+				flags = word % 4;
+			slices.site[i] = (word - flags) / 4;
+			if (flags & 2) slices.args[i] = nArgs++;
+			slices.count[i] = flags & 1 ? numbers.next() : 1;
+			slices.busy[i] = flags & 1 ? numbers.next() : slices.dur[i]!;
 		}
 		return slices;
 	});
@@ -82,6 +101,21 @@ export function firstEnding(lane: LaneSlices, ns: number): number {
 	return low;
 }
 
+// One a pixel, with their number; at the very end of the view, too.
+function instantRects(marks: InstantMark[], from: number, to: number, px: number): number[] {
+	const words: number[] = [];
+	let last = -1;
+	for (const mark of marks) {
+		if (mark.time < from || mark.time > to) continue;
+		const x = Math.min(px - 1, Math.floor(((mark.time - from) / (to - from)) * px)),
+			w = words.length - 4;
+		if (x === last) words[w + 2] = Math.min(MANY, (words[w + 2]! & MANY) + mark.n) | (255 << 24);
+		else words.push(x | (1 << 16), mark.site, Math.min(MANY, mark.n) | (255 << 24), mark.id);
+		last = x;
+	}
+	return words;
+}
+
 const MAGIC = 0x31524e53;
 const MANY = 0xffffff;
 
@@ -92,6 +126,7 @@ export function range(
 	to: number,
 	px: number,
 	isHidden: (lane: LaneSlices, i: number) => boolean,
+	instants: { track: number; marks: InstantMark[] }[] = [],
 ): ArrayBuffer {
 	const words: number[] = [],
 		heads: number[] = [],
@@ -144,6 +179,9 @@ export function range(
 		}
 		heads.push(lane.lane, n);
 	}
-	words.push(0, 0, 0, 0);
+	const seen = instants.map(one => ({ track: one.track, rects: instantRects(one.marks, from, to, px) }));
+	words.push(0, seen.length, 0, 0);
+	for (const { track, rects } of seen) words.push(track, rects.length / 4, 0, 0);
+	for (const { rects } of seen) words.push(...rects);
 	return Uint32Array.from([MAGIC, lanes.length, ...heads].concat(words), word => word >>> 0).buffer;
 }

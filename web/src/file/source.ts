@@ -1,14 +1,33 @@
 // Answers what the page asks, out of what the file holds instead of a server.
 import type { Answer } from '../flame/tree';
-import type { Site, Slice, SliceRef } from '../state/types';
+import type { Flow, Instant, Site, Slice, SliceRef } from '../state/types';
+import { groupBy } from '../data/group';
+import { Args, type ArgsData } from './args';
 import { bytesOf, firstEnding, range, readLanes, type LaneHead, type LaneSlices } from './columns';
+import { counters, overlap, type CountersData, type Curves, type OverlapData } from './curves';
 import { around } from './flame';
+import { Arrows, readInstants, type InstantMark } from './links';
 
 export interface FileData {
 	note: string; // what was left out
 	answers: Record<string, unknown>; // by path
 	flame?: { by: string; merged: Answer; ordered?: Answer };
-	slices?: { lanes: LaneHead[]; bytes: string };
+	slices?: { lanes: LaneHead[]; bytes: string; is_whole: boolean }; // whole: no slice was left out of the lanes
+	args?: ArgsData;
+	arrows?: { n: number; bytes: string };
+	instants?: { tracks: { track: number; n: number }[]; bytes: string };
+	counters?: Curves<CountersData>;
+	overlap?: Curves<OverlapData>;
+}
+
+// "0-4,7"
+function numbersOf(list: string | null): Set<number> {
+	const numbers = new Set<number>();
+	for (const part of (list ?? '').split(',').filter(Boolean)) {
+		const [first, last] = part.split('-').map(Number);
+		for (let one = first!; one <= (last ?? first!); one++) numbers.add(one);
+	}
+	return numbers;
 }
 
 const json = (body: unknown, status = 200): Response =>
@@ -19,10 +38,21 @@ const S = '/sessions/1';
 class Timeline {
 	private readonly lanes: LaneSlices[];
 	private readonly sites: Site[];
+	private readonly isWhole: boolean;
+	private readonly args: Args | null;
+	private readonly arrows: Arrows | null;
+	private readonly instants: InstantMark[];
+	private readonly perTrack: Map<number, InstantMark[]>;
 
 	constructor(data: FileData) {
 		this.lanes = readLanes(bytesOf(data.slices!.bytes), data.slices!.lanes);
 		this.sites = (data.answers[`${S}/sites`] as { sites: Site[] }).sites;
+		this.isWhole = data.slices!.is_whole;
+		this.args = data.args ? new Args(data.args) : null;
+		this.arrows = data.arrows ? new Arrows(data.arrows) : null;
+		const nArgs = this.lanes.reduce((sum, lane) => sum + lane.args.filter(one => one >= 0).length, 0);
+		this.instants = data.instants ? readInstants(data.instants, nArgs) : [];
+		this.perTrack = groupBy(this.instants, one => one.track);
 	}
 
 	private find(id: number): { lane: LaneSlices; i: number } | null {
@@ -58,17 +88,56 @@ class Timeline {
 		);
 	}
 
-	private nInside(lane: LaneSlices, i: number): number {
+	// What lies below it: how many, and how long they take; null where that is not known.
+	private inside(lane: LaneSlices, i: number): { n: number; ns: number | null } {
 		const below = this.below(lane),
-			end = lane.start[i]! + lane.dur[i]!;
-		let n = 0;
+			start = lane.start[i]!,
+			end = start + lane.dur[i]!;
+		let n = 0,
+			ns: number | null = this.isWhole && lane.count[i] === 1 ? 0 : null;
 		for (
-			let k = below ? firstEnding(below, lane.start[i]!) : 0;
+			let k = below ? firstEnding(below, start) : 0;
 			below && k < below.start.length && below.start[k]! < end;
 			k++
-		)
+		) {
+			const isInside = below.start[k]! >= start && below.start[k]! + below.dur[k]! <= end;
 			n += below.count[k]!;
-		return n;
+			ns = ns === null || !isInside ? null : ns + below.busy[k]!;
+		}
+		return { n, ns };
+	}
+
+	private flows(id: number): Flow[] {
+		return (this.arrows?.of(id) ?? []).map(({ arrow, isOut }) => {
+			const other = this.find(isOut ? arrow.to : arrow.from);
+			return {
+				dir: isOut ? 'out' : 'in',
+				kind: arrow.site < 0 ? 'launch' : 'flow',
+				name: arrow.site < 0 ? 'launch' : (this.sites[arrow.site]?.name ?? ''),
+				slice: other && this.ref(other.lane, other.i),
+			};
+		});
+	}
+
+	instant(id: number): Response {
+		const mark = this.instants[id],
+			site = mark && this.sites[mark.site];
+		if (!mark || !site) return refuse(404, `There is no instant ${id} in this file.`);
+		const beside = (step: number): number | null =>
+			this.instants[id + step]?.track === mark.track ? id + step : null;
+		const instant: Instant = {
+			id,
+			name: mark.n > 1 ? `${site.name} and ${mark.n - 1} more` : site.name,
+			category: site.category,
+			class: site.class,
+			time_ns: mark.time,
+			track: mark.track,
+			rank: null,
+			args: this.args?.get(mark.args) ?? null,
+			previous: beside(-1),
+			next: beside(1),
+		};
+		return json(instant);
 	}
 
 	slice(id: number): Response {
@@ -79,16 +148,17 @@ class Timeline {
 			parents: SliceRef[] = [];
 		for (let p = this.parentOf(lane, lane.start[i]!); p; p = this.parentOf(p.lane, p.lane.start[p.i]!))
 			parents.push(this.ref(p.lane, p.i));
+		const { n, ns } = this.inside(lane, i);
 		const slice: Slice = {
 			...this.ref(lane, i),
 			category: site.category,
-			self_ns: null,
+			self_ns: ns === null ? null : lane.dur[i]! - ns,
 			rank: null,
 			depth: lane.depth,
-			args: { '': 'left out of this file' },
+			args: lane.count[i]! > 1 ? {} : (this.args?.get(lane.args[i]!) ?? null),
 			parents,
-			n_children: this.nInside(lane, i),
-			flows: [],
+			n_children: n,
+			flows: this.flows(id),
 		};
 		return json(slice);
 	}
@@ -228,11 +298,7 @@ class Timeline {
 	}
 
 	range(params: URLSearchParams): Response {
-		const wanted = new Set<number>();
-		for (const part of (params.get('lanes') ?? '').split(',')) {
-			const [a, b] = part.split('-').map(Number);
-			for (let lane = a!; lane <= (b ?? a!); lane++) wanted.add(lane);
-		}
+		const wanted = numbersOf(params.get('lanes'));
 		const lanes = this.lanes.filter(lane => wanted.has(lane.lane)),
 			minDur = Number(params.get('min_dur') ?? 0),
 			noPython = params.get('hide') === 'python';
@@ -245,6 +311,10 @@ class Timeline {
 				(lane, i) =>
 					lane.dur[i]! < minDur ||
 					(noPython && this.sites[lane.site[i]!]?.class === 'python'),
+				[...numbersOf(params.get('instants'))].map(track => ({
+					track,
+					marks: this.perTrack.get(track) ?? [],
+				})),
 			),
 		);
 	}
@@ -294,6 +364,20 @@ export function localSource(data: FileData): (path: string, init: RequestInit) =
 			return one[2]
 				? timeline.next(Number(one[1]), params.get('dir') ?? '', params.get('by') ?? '')
 				: timeline.slice(Number(one[1]));
+		const mark = /\/instants\/(\d+)$/.exec(where);
+		if (timeline && mark) return timeline.instant(Number(mark[1]));
+		if (data.counters && where === `${S}/counters`)
+			return json(
+				counters(
+					data.counters,
+					numbersOf(params.get('ids')),
+					number('from'),
+					number('to'),
+					number('px'),
+				),
+			);
+		if (data.overlap && where === `${S}/overlap`)
+			return json(overlap(data.overlap, number('from'), number('to'), number('px')));
 		if (timeline && where === `${S}/range`) return timeline.range(params);
 		if (timeline && where === `${S}/search`)
 			return timeline.search(

@@ -32,8 +32,10 @@ const BASE = '/api/v1';
 // Who answers: the server, or the file itself that this page is (file/source.ts).
 let source = (path: string, init: RequestInit): Promise<Response> =>
 	fetch(BASE + path, { credentials: 'same-origin', ...init });
+export let isFile = false; // nothing can be kept
 export const setSource = (other: typeof source): void => {
 	source = other;
+	isFile = true;
 };
 
 const wait = (ms: number, signal?: AbortSignal | null): Promise<void> =>

@@ -2,6 +2,7 @@
 import * as format from '../data/format';
 import { css, siteColor } from '../data/colors';
 import { copy, go, isDark, show } from '../state/app';
+import { isFile } from '../state/api';
 import type { Flow, Instant, Slice, SliceRef } from '../state/types';
 import { trackLabel } from './layout';
 import type { Store } from './store';
@@ -99,6 +100,17 @@ function Arguments({ of }: { of: Slice['args'] }) {
 	);
 }
 
+export const NoteButton = ({ store }: { store: Store }) =>
+	isFile ? null : (
+		<button
+			onClick={() => {
+				store.isNoting.value = true;
+			}}
+		>
+			note <kbd>M</kbd>
+		</button>
+	);
+
 export function InstantDetails({ instant, store }: { instant: Instant; store: Store }) {
 	const rows: [string, string][] = [
 		['at', format.at(instant.time_ns, 1)],
@@ -128,13 +140,7 @@ export function InstantDetails({ instant, store }: { instant: Instant; store: St
 					>
 						▸ <kbd>→</kbd>
 					</button>
-					<button
-						onClick={() => {
-							store.isNoting.value = true;
-						}}
-					>
-						note <kbd>M</kbd>
-					</button>
+					<NoteButton store={store} />
 					<button onClick={() => copy(instant.name, 'the name')}>copy name</button>
 				</div>
 				<dl class="facts">
@@ -194,16 +200,16 @@ export function SliceDetails({ slice, store }: { slice: Slice; store: Store }) {
 						sum up inside
 					</button>
 					<button onClick={() => go({ q: slice.name })}>find all</button>
-					<button onClick={() => show('flame', { name: slice.name, mode: 'callers' })}>
-						callers
-					</button>
-					<button
-						onClick={() => {
-							store.isNoting.value = true;
-						}}
-					>
-						note <kbd>M</kbd>
-					</button>
+					{!isFile && (
+						<button
+							onClick={() =>
+								show('flame', { name: slice.name, mode: 'callers' })
+							}
+						>
+							callers
+						</button>
+					)}
+					<NoteButton store={store} />
 					<button onClick={() => copy(slice.name, 'the name')}>copy name</button>
 				</div>
 				{nMerged > 1 && (

@@ -1,5 +1,6 @@
 // Mouse, touchpad and keys of the timeline.
 import { copy, go, link, param } from '../state/app';
+import { isFile } from '../state/api';
 import { isTyping } from '../parts/typing';
 import type { Scene } from './scene';
 import { fit, pan, zoom } from './viewport';
@@ -236,7 +237,7 @@ export function listenKeys(scene: Scene): () => void {
 		},
 		0: () => store.move({ from: 0, to: store.end.peek() }),
 		m: () => {
-			store.isNoting.value = true;
+			store.isNoting.value = !isFile;
 		},
 		l: () => void copy(link({}), 'a link to this view'),
 		'[': () => void store.neighbour('previous', 'name'),

@@ -7,6 +7,7 @@ import { query } from '../state/api';
 import { useFetch } from '../state/fetch';
 import { TableView } from '../parts/table';
 import { Failed } from '../parts/empty';
+import { NoteButton } from './details';
 import { trackLabel } from './layout';
 import type { Range, Store } from './store';
 import { fit } from './viewport';
@@ -117,13 +118,7 @@ export function RangeDetails({ range, store }: { range: Range; store: Store }) {
 				<button onClick={() => store.move(fit(range.from, range.to, store.end.peek(), 0))}>
 					zoom to it <kbd>F</kbd>
 				</button>
-				<button
-					onClick={() => {
-						store.isNoting.value = true;
-					}}
-				>
-					note <kbd>M</kbd>
-				</button>
+				<NoteButton store={store} />
 				<button
 					onClick={() =>
 						show('flame', { from: String(range.from), to: String(range.to) })

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import * as format from '../data/format';
 import { copy, go, link, param, say, sessionPath } from '../state/app';
-import { get, send, sentence } from '../state/api';
+import { get, isFile, send, sentence } from '../state/api';
 import type { SavedView } from '../state/types';
 import type { Store } from './store';
 
@@ -135,7 +135,7 @@ export function Tools({ store }: { store: Store }) {
 			<span class="quiet">
 				{format.ns(view.to - view.from)} of {format.ns(store.end.value)}
 			</span>
-			<Views />
+			{!isFile && <Views />}
 			<button onClick={() => copy(link({}), 'a link to this view')}>copy link</button>
 		</div>
 	);
