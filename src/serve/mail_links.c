@@ -87,7 +87,7 @@ void timeline_arrows(timeline *t, uint64_t budget)
 	table_cursor *rows = malloc(sizeof *rows);
 
 	t->failed |= !rows;
-	if (!t->failed) {
+	if (!t->failed && t->kept.n) {
 		qsort(t->kept.items, t->kept.n, sizeof *t->kept.items, compare_kept);
 		add_launches(&a, rows);
 		add_flows(&a, rows);
