@@ -6,7 +6,8 @@
  *   ...
  *   sonde_server_stop(server);
  *
- * The server runs in threads of its own. Each function may be called by any thread, one at a time.
+ * The server runs in threads of its own. Each function may be called by any thread, one at a time. It handles SIGBUS
+ * for the files that it has mapped, which others may cut off; other faults go to the handler that was there before.
  */
 #ifndef SONDE_SERVE_H
 #define SONDE_SERVE_H

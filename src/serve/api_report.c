@@ -322,6 +322,8 @@ void api_compare(call *c, reply *out)
 	else if (!o.failed && !call_failed(c, out))
 		compare(c, out, &o);
 	for (size_t i = 0; i < o.n; i++) {
+		if (trace_is_broken(o.opened[i]->trace))
+			reply_error(out, 503, "rewritten", "A file was changed while it was read; ask again.");
 		session_release(c->server, o.opened[i]);
 		free(o.names[i]);
 	}

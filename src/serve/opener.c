@@ -2,8 +2,8 @@
  * Opens traces in the background, one after the other, and opens those again whose program still runs.
  *
  * A recording that grows is read anew: its blocks, what its ring holds, and the index over all of it. That takes as
- * long as the recording is large, so the pause until the next time is as long as it took, and at least REFRESH_NS:
- * following costs at most half of a core. Whoever uses the trace from before keeps it until he is done.
+ * long as the recording is large, so the pause until the next time grows with it, from REFRESH_NS on: following costs
+ * at most a fifth of a core (FOLLOW_SHARE). Whoever uses the trace from before keeps it until he is done.
  */
 #include "serve/server.h"
 
@@ -15,7 +15,7 @@
 #define REFRESH_NS 700000000
 #define SCAN_NS 2000000000
 #define IDLE_NS 2000000000 /* a file that does not grow is looked at this often: its program may be gone */
-enum { OPEN_MAX = 8 };
+enum { OPEN_MAX = 8, FOLLOW_SHARE = 5 };
 
 typedef struct opening {
 	sonde_server *server;
@@ -61,11 +61,18 @@ static opened *open_trace(opening *how, sonde_error *err)
 		free(o);
 		return NULL;
 	}
+	if (trace_is_broken(o->trace)) {
+		error_set(err, SONDE_E_TRUNCATED, -1, "%s: the file was cut off while it was read", path);
+		sonde_trace_free(o->trace);
+		free(o);
+		return NULL;
+	}
 	sonde_trace_facts facts = { .struct_size = sizeof facts };
 	sonde_trace_get_facts(o->trace, &facts);
 	o->n_events = facts.n_events;
 	o->ix = o->trace->index;
 	o->is_live = is_live(o->trace);
+	o->is_mapped = trace_is_mapped(o->trace);
 	o->n_users = 1;
 	return o;
 }
@@ -91,12 +98,21 @@ static opened *put_in_place(session *of, opened *new, const sonde_error *err)
 	return old;
 }
 
+/* Until the next time, so that opening has its share of a core and no more. What requests did meanwhile counts, too:
+   then there is less of it for following. */
+static int64_t pause_after(int64_t took_ns, int64_t cpu_ns)
+{
+	int64_t pause = FOLLOW_SHARE * cpu_ns - took_ns;
+
+	return pause > REFRESH_NS ? pause : REFRESH_NS;
+}
+
 /* The lock is held, but for the opening itself. */
 static void open_session(sonde_server *s, session *of)
 {
 	opening how = { s, of };
 	sonde_error err = { .position = -1 };
-	int64_t start = monotonic_ns();
+	int64_t start = monotonic_ns(), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	if (!of->opened) {
 		of->state = SESSION_OPENING;
@@ -108,8 +124,10 @@ static void open_session(sonde_server *s, session *of)
 	opened *new = open_trace(&how, &err);
 	pthread_mutex_lock(&s->lock);
 	of->file = before;
+	of->is_rewritten = false;
 	of->opened_at_ns = monotonic_ns();
-	of->opening_ns = of->opened_at_ns - start;
+	of->read_at_ns = start;
+	of->pause_ns = pause_after(of->opened_at_ns - start, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu);
 	opened *old = put_in_place(of, new, &err);
 	session_changed(s, of);
 	if (!old)
@@ -121,13 +139,20 @@ static void open_session(sonde_server *s, session *of)
 
 /* ---- What to do next --------------------------------------------------------------------------------------------- */
 
+static bool is_left_alone(const session *of)
+{
+	file_state file = file_state_of(of->path);
+
+	return !file.changed_ns || clock_ns(CLOCK_REALTIME) - file.changed_ns > IDLE_NS;
+}
+
 /* A recording that grows is due as soon as it has; another file when it was left alone for a while. */
 static bool is_due(const session *of, int64_t now)
 {
 	if (of->state == SESSION_WANTED)
-		return true;
+		return !of->is_rewritten || is_left_alone(of);
 	int64_t since = now - of->opened_at_ns;
-	if (!of->opened || since < REFRESH_NS || since < of->opening_ns)
+	if (!of->opened || since < of->pause_ns)
 		return false;
 	file_state file = file_state_of(of->path);
 	bool has_changed = session_has_changed(of, &file);

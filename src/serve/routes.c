@@ -107,6 +107,13 @@ bool call_open(call *c, reply *out)
 	return c->opened;
 }
 
+void call_check(call *c, reply *out)
+{
+	if (session_check(c->server, c->session, c->opened))
+		reply_error(out, 503, "rewritten",
+			    "The file was changed while it was read; it is opened anew when it is left alone.");
+}
+
 static bool take_trace(call *c, reply *out)
 {
 	if (!call_open(c, out))
@@ -141,6 +148,8 @@ void route_run(const route *r, call *c, reply *out)
 		r->run(c, out);
 		if (r->flags & ROUTE_HEAVY)
 			sem_post(&c->server->heavy);
+		if (c->opened)
+			call_check(c, out);
 	}
 	if (c->opened)
 		session_release(c->server, c->opened);

@@ -56,6 +56,8 @@ void call_range(call *c, int64_t *ret_from, int64_t *ret_to);
 void call_steps(call *c, bool *ret_is_given, int64_t *ret_first, int64_t *ret_last);
 /* Takes the trace of the call's session. False: it is not open now, and the reply says so. */
 bool call_open(call *c, reply *out);
+/* Afterwards: an error instead of the answer when the file changed meanwhile. */
+void call_check(call *c, reply *out);
 /* True: a parameter was wrong, and the reply says so. */
 bool call_failed(const call *c, reply *out);
 

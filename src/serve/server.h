@@ -42,12 +42,13 @@ typedef struct opened {
 	uint64_t n_events;
 	uint64_t generation; /* of its session when it was opened */
 	bool is_live;	     /* its program still runs */
+	bool is_mapped;	     /* it is read from its file as it is asked */
 	unsigned n_users;    /* under the server's lock */
 } opened;
 
 /* What a file was like when it was opened. */
 typedef struct file_state {
-	uint64_t size_bytes;
+	uint64_t size_bytes, inode;
 	int64_t changed_ns;
 } file_state;
 
@@ -56,8 +57,9 @@ typedef struct session {
 	char *path;
 	char *name;
 	bool is_upload;
-	bool was_live;	  /* it was, and is finished */
-	uint64_t version; /* of the server when something about it changed last */
+	bool was_live;	   /* it was, and is finished */
+	bool is_rewritten; /* somebody writes its file: it is opened when he seems to be done */
+	uint64_t version;  /* of the server when something about it changed last */
 	session_state state;
 	uint64_t generation; /* counts how often it was opened */
 	double progress;
@@ -65,8 +67,9 @@ typedef struct session {
 	opened *opened;
 	file_state file;
 	int64_t used_ns;      /* CLOCK_MONOTONIC: when somebody asked last */
-	int64_t opened_at_ns; /* when it was opened, and how long that took */
-	int64_t opening_ns;
+	int64_t read_at_ns;   /* when reading began: so old is what it shows */
+	int64_t opened_at_ns; /* when it was opened, and how long it is left then */
+	int64_t pause_ns;
 	notes *notes;
 } session;
 
@@ -114,6 +117,9 @@ session *session_find(sonde_server *s, uint64_t id); /* NULL: there is none */
 /* The trace of a session, to be released; asks for it to be opened. NULL: it is not open now. The lock is not held. */
 opened *session_take(sonde_server *s, session *of);
 void session_release(sonde_server *s, opened *o);
+/* The file is not what it was when the trace was opened, so what was read is not to be believed: whoever asks next gets
+   it opened anew. False: it is as it was. The lock is not held. */
+bool session_check(sonde_server *s, session *of, opened *o);
 /* Something about it changed: whoever waits is told. The lock is held. */
 void session_changed(sonde_server *s, session *of);
 file_state file_state_of(const char *path);

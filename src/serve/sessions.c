@@ -86,7 +86,8 @@ void sessions_done(sonde_server *s)
 
 bool session_has_changed(const session *of, const file_state *now)
 {
-	return now->size_bytes != of->file.size_bytes || now->changed_ns != of->file.changed_ns;
+	return now->size_bytes != of->file.size_bytes || now->changed_ns != of->file.changed_ns ||
+	       now->inode != of->file.inode;
 }
 
 /* One that failed is tried again when its file is another. */
@@ -97,12 +98,52 @@ static bool may_open(const session *of)
 	return of->state == SESSION_CLOSED || (of->state == SESSION_FAILED && session_has_changed(of, &now));
 }
 
+/* Of a file that is read as it is asked, and is another one now or is cut off. Live ones grow, which is not that. The
+   lock is held. */
+static bool is_rewritten(const session *of, const opened *o)
+{
+	if (trace_is_broken(o->trace))
+		return true;
+	if (!o->is_mapped || o->is_live || of->opened != o)
+		return false;
+	file_state now = file_state_of(of->path);
+	/* At the end of a run the recording gets its index, behind what is there. */
+	if (of->was_live && now.inode == of->file.inode && now.size_bytes >= of->file.size_bytes)
+		return false;
+	return session_has_changed(of, &now);
+}
+
+/* Gives back the session's own use of it. The lock is held. */
+static void give_up(sonde_server *s, session *of)
+{
+	opened *o = of->opened;
+
+	of->opened = NULL;
+	of->state = SESSION_WANTED;
+	of->is_rewritten = true;
+	session_changed(s, of);
+	if (--o->n_users == 0)
+		close_trace(o);
+}
+
+bool session_check(sonde_server *s, session *of, opened *o)
+{
+	pthread_mutex_lock(&s->lock);
+	bool is_other = is_rewritten(of, o);
+	if (is_other && of->opened == o)
+		give_up(s, of);
+	pthread_mutex_unlock(&s->lock);
+	return is_other;
+}
+
 opened *session_take(sonde_server *s, session *of)
 {
 	opened *o = NULL;
 
 	pthread_mutex_lock(&s->lock);
 	of->used_ns = monotonic_ns();
+	if (of->opened && is_rewritten(of, of->opened))
+		give_up(s, of);
 	if (of->opened) {
 		o = of->opened;
 		o->n_users++;
@@ -132,6 +173,7 @@ file_state file_state_of(const char *path)
 	if (stat(path, &st) != 0)
 		return (file_state){ 0 };
 	return (file_state){ .size_bytes = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0,
+			     .inode = (uint64_t)st.st_ino,
 			     .changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
 }
 

@@ -10,10 +10,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include "base/error.h"
 #include "format/file.h"
 #include "store/index_image.h"
+#include "store/mapping.h"
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */
 
@@ -112,6 +112,26 @@ static sonde_status add_section(sonde_index *ix, const index_section *s, sonde_e
 	return SONDE_OK;
 }
 
+/* What is checked once must stay as it was; the rest is checked at each use. These are small. */
+static bool keep_checked(sonde_index *ix)
+{
+	static const index_kind kinds[] = { SECTION_LANES, SECTION_TRACKS, SECTION_PROCESSES, SECTION_STEPS,
+					    SECTION_COUNTERS };
+	size_t n = sizeof kinds / sizeof kinds[0], len = 0;
+
+	for (size_t i = 0; i < n; i++)
+		len += ix->sections[kinds[i]].length; /* of rows, so each begins at a multiple of 8 */
+	uint8_t *to = ix->kept = malloc(len ? len : 1);
+	for (size_t i = 0; to && i < n; i++) {
+		if (!ix->data[kinds[i]])
+			continue;
+		memcpy(to, ix->data[kinds[i]], ix->sections[kinds[i]].length);
+		ix->data[kinds[i]] = to;
+		to += ix->sections[kinds[i]].length;
+	}
+	return ix->kept;
+}
+
 static sonde_status read_directory(sonde_index *ix, const index_header *h, sonde_error *err)
 {
 	const index_section *sections = (const index_section *)(ix->bytes + sizeof *h);
@@ -122,6 +142,8 @@ static sonde_status read_directory(sonde_index *ix, const index_header *h, sonde
 		return error_set(err, SONDE_E_FORMAT, sizeof *h, "the index's directory is damaged");
 	for (uint32_t i = 0; i < h->n_sections && !status; i++)
 		status = add_section(ix, &sections[i], err);
+	if (!status && !keep_checked(ix))
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	ix->lanes = ix->data[SECTION_LANES];
 	ix->sites = ix->data[SECTION_SITES];
 	ix->n_lanes = ix->sections[SECTION_LANES].n_rows;
@@ -262,7 +284,7 @@ sonde_status index_open_memory(const uint8_t *bytes, size_t len, sonde_index **r
 	};
 	status = read_all(ix, &h, err);
 	if (status)
-		free(ix);
+		index_free(ix);
 	else
 		*ret_index = ix;
 	return status;
@@ -288,7 +310,8 @@ void index_free(sonde_index *ix)
 	if (ix->owner == IMAGE_ALLOCATED)
 		free(ix->owned);
 	else if (ix->owner == IMAGE_MAPPED)
-		munmap(ix->owned, ix->owned_len);
+		mapping_free(ix->owned, ix->owned_len);
+	free(ix->kept);
 	free(ix);
 }
 

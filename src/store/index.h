@@ -43,6 +43,9 @@ sonde_status index_open_file(const char *path, int fd, sonde_index **ret_index, 
 /* Writes the image at the file's position. */
 sonde_status index_write(const sonde_index *ix, int fd, sonde_error *err);
 void index_free(sonde_index *ix); /* accepts NULL */
+/* The file was cut off while it was open: see mapping.h. */
+bool index_is_broken(const sonde_index *ix);
+bool index_is_mapped(const sonde_index *ix);
 /* Lets go of what was read of a mapped file, so that going through one of any size keeps little of it in memory. It
    comes back from the page cache when it is touched again. */
 void index_release_pages(const sonde_index *ix);

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "format/file.h"
 #include "store/index_image.h"
+#include "store/mapping.h"
 
 static bool read_at(int fd, void *to, size_t len, uint64_t at)
 {
@@ -70,12 +71,12 @@ static sonde_status open_mapped(int fd, sonde_index **ret_index, sonde_error *er
 	size_t size = (size_t)st.st_size;
 	if (!find_header(fd, size, &offset, &len))
 		return error_set(err, SONDE_E_FORMAT, 0, "has no index");
-	void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
+	void *map = mapping_new(fd, size);
+	if (!map)
 		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
 	sonde_status status = index_open_memory((const uint8_t *)map + offset, len, ret_index, err);
 	if (status) {
-		munmap(map, size);
+		mapping_free(map, size);
 		return status;
 	}
 	(*ret_index)->owned = map;
@@ -89,6 +90,16 @@ sonde_status index_open_file(const char *path, int fd, sonde_index **ret_index, 
 	sonde_status status = open_mapped(fd, ret_index, err);
 
 	return status ? error_prefix(err, status, path) : SONDE_OK;
+}
+
+bool index_is_mapped(const sonde_index *ix)
+{
+	return ix->owner == IMAGE_MAPPED;
+}
+
+bool index_is_broken(const sonde_index *ix)
+{
+	return ix->owner == IMAGE_MAPPED && mapping_is_broken(ix->owned);
 }
 
 void index_release_pages(const sonde_index *ix)

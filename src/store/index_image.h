@@ -22,6 +22,7 @@ struct sonde_index {
 	index_clock clock;
 	index_section sections[SECTION_KINDS]; /* zero for those that are not there */
 	const void *data[SECTION_KINDS];
+	void *kept; /* copies of what is checked when it is opened: a file may be overwritten afterwards */
 	const index_lane *lanes;
 	const index_site *sites;
 	uint64_t n_lanes, n_sites, n_tracks;

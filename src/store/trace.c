@@ -1,5 +1,6 @@
 /* Opening a trace: map, scan, join, and put in order. See trace.h. */
 #define _GNU_SOURCE
+#include "store/mapping.h"
 #include "store/trace.h"
 
 #include <errno.h>
@@ -47,13 +48,29 @@ static sonde_status load(int fd, trace_file *f, sonde_error *err)
 	f->len = (size_t)st.st_size;
 	if (!f->len)
 		return SONDE_OK;
-	void *bytes = mmap(NULL, f->len, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
+	void *bytes = mapping_new(fd, f->len);
+	if (!bytes)
 		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
 	madvise(bytes, f->len, MADV_SEQUENTIAL);
 	f->bytes = bytes;
 	f->bytes_are = BYTES_MAPPED;
 	return SONDE_OK;
+}
+
+bool trace_is_mapped(const sonde_trace *t)
+{
+	for (size_t i = 0; i < t->files.n; i++)
+		if (t->files.items[i].bytes_are == BYTES_MAPPED)
+			return true;
+	return t->index && index_is_mapped(t->index);
+}
+
+bool trace_is_broken(const sonde_trace *t)
+{
+	for (size_t i = 0; i < t->files.n; i++)
+		if (t->files.items[i].bytes_are == BYTES_MAPPED && mapping_is_broken(t->files.items[i].bytes))
+			return true;
+	return t->index && index_is_broken(t->index);
 }
 
 void trace_release_pages(const sonde_trace *t, size_t n, size_t *read)
@@ -482,7 +499,7 @@ void sonde_trace_free(sonde_trace *t)
 		free(t->owned.items[i]);
 	for (size_t i = 0; i < t->files.n; i++) {
 		if (t->files.items[i].bytes_are == BYTES_MAPPED)
-			munmap(t->files.items[i].bytes, t->files.items[i].len);
+			mapping_free(t->files.items[i].bytes, t->files.items[i].len);
 		else if (t->files.items[i].bytes_are == BYTES_OWNED)
 			free(t->files.items[i].bytes);
 	}

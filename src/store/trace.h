@@ -187,6 +187,9 @@ static inline const trace_site *trace_site_of(const trace_stream *s, uint64_t id
 	return page && page[id & 255].record ? &page[id & 255] : NULL;
 }
 
+/* Its file was cut off while it was open: what was read since then is not to be believed. See mapping.h. */
+bool trace_is_broken(const sonde_trace *t);
+bool trace_is_mapped(const sonde_trace *t); /* some of it is read from its file as it is needed */
 /* Lets go of mapped pages after every TRACE_RESIDENT bytes read, so that reading a file of any size keeps few of its
    pages in memory. They come back from the page cache when they are touched again. *read is the caller's count. */
 enum { TRACE_RESIDENT = 16 << 20 };

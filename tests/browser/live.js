@@ -56,6 +56,9 @@ const state = page =>
 		const paused = await state(page);
 		await page.waitForTimeout(2500);
 		assert.deepStrictEqual(await state(page), paused);
+		await waitFor('the age of what is shown', async () =>
+			/^paused, \d+ s ago$/.test(await page.textContent('.live')),
+		);
 		await page.click('button:has(.live)');
 		await waitFor('the page to catch up', async () => (await state(page)).end > paused.end);
 

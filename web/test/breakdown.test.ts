@@ -125,6 +125,12 @@ test('steps are told by what ran, and ranks where there are no steps', () => {
 		of([]).map(one => one.name),
 		['rank 0'],
 	);
-	assert.equal(of([{ step: 1, ...share }, { step: 1, ...share, rank: 1 }])[1]!.name, 'step 1, rank 1');
+	assert.equal(
+		of([
+			{ step: 1, ...share },
+			{ step: 1, ...share, rank: 1 },
+		])[1]!.name,
+		'step 1, rank 1',
+	);
 	assert.deepEqual(compiledOf({ headline: null, values: [], tables: [], findings: null, notes: [] }), []);
 });

@@ -109,10 +109,7 @@ export function compiledOf(result: Result): NamedBreakdown[] {
 			}));
 			const ofRank = `rank ${row[rank] ?? '-'}`;
 			return {
-				name:
-					step < 0
-						? ofRank
-						: `step ${row[step] ?? '-'}` + (several ? `, ${ofRank}` : ''),
+				name: step < 0 ? ofRank : `step ${row[step] ?? '-'}` + (several ? `, ${ofRank}` : ''),
 				rank: typeof row[rank] === 'number' ? (row[rank] as number) : null,
 				span: parts.reduce((sum, part) => sum + part.ns, 0),
 				parts,

@@ -1,6 +1,6 @@
 // The bar at the top: trace, views, search, step range, ranks, theme, help.
 import { useSignal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { facts, go, isHelpOpen, isPaused, param, session, show, theme, view } from '../state/app';
 import { nRunning, opening } from '../state/api';
 import { VIEWS } from '../views/list';
@@ -113,7 +113,24 @@ function Filters() {
 	);
 }
 
+const FRESH_S = 3; // what is younger is now
+
+// Large recordings are read less often: how old what is shown is, once a second.
+function useAge(): number | null {
+	const now = useSignal(Date.now()),
+		held = useRef<number | undefined>(undefined);
+
+	useEffect(() => {
+		const timer = setInterval(() => (now.value = Date.now()), 1000);
+		return () => clearInterval(timer);
+	}, []);
+	if (!isPaused.value) held.current = session.value?.takenAt;
+	return held.current === undefined ? null : Math.max(0, Math.round((now.value - held.current) / 1000));
+}
+
 function Live() {
+	const age = useAge();
+
 	if (session.value?.state !== 'live') return null;
 	return (
 		<button
@@ -122,10 +139,14 @@ function Live() {
 			onClick={() => {
 				isPaused.value = !isPaused.value;
 			}}
-			title={isPaused.value ? 'Go on with the recording' : 'Keep the page as it is'}
+			title={
+				(isPaused.value ? 'Go on with the recording' : 'Keep the page as it is') +
+				(age === null ? '' : `; it shows what was there ${age} s ago`)
+			}
 		>
 			<span class={isPaused.value ? 'live paused' : 'live'}>
 				{isPaused.value ? 'paused' : 'live'}
+				{age !== null && age >= FRESH_S ? `, ${age} s ago` : ''}
 			</span>
 		</button>
 	);

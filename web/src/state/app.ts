@@ -53,9 +53,15 @@ export const sessionId = computed(() => {
 export const session = computed(() => sessions.value?.find(one => one.id === sessionId.value) ?? null);
 export const sessionPath = computed(() => (sessionId.value === null ? null : `/sessions/${sessionId.value}`));
 
+// When the picture of it was taken, whatever the server's clock says.
+export const stamped = (one: Session): Session => ({
+	...one,
+	takenAt: typeof one.age_ns === 'number' ? Date.now() - one.age_ns / 1e6 : undefined,
+});
+
 export async function loadSessions(): Promise<void> {
 	try {
-		sessions.value = (await get<{ sessions: Session[] }>('/sessions')).sessions;
+		sessions.value = (await get<{ sessions: Session[] }>('/sessions')).sessions.map(stamped);
 		sessionError.value = null;
 	} catch (error) {
 		sessionError.value = sentence(error);

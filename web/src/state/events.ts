@@ -1,6 +1,6 @@
 // What the server tells by itself: sessions that come, open, grow and end.
 import type { Session } from './types';
-import { loadSessions, say, sessions, sessionId } from './app';
+import { loadSessions, say, sessions, sessionId, stamped } from './app';
 
 function apply(next: Session): void {
 	const before = sessions.value ?? [];
@@ -20,7 +20,7 @@ export function listen(): void {
 
 	source.addEventListener('session', event => {
 		try {
-			apply(JSON.parse((event as MessageEvent<string>).data) as Session);
+			apply(stamped(JSON.parse((event as MessageEvent<string>).data) as Session));
 		} catch {
 			// a line that is no JSON says nothing
 		}

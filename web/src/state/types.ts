@@ -10,6 +10,8 @@ export interface Session {
 	n_events?: number | null;
 	duration_ns?: number | null;
 	generation?: number;
+	age_ns?: number | null; // how long ago it was read, when this was said
+	takenAt?: number; // the same on our clock, in milliseconds
 }
 
 export interface Diagnostic {
