@@ -64,3 +64,12 @@ test('names for boxes', async () => {
 	] as const)
 		assert.equal(shortName(name), text);
 });
+
+test('what is beyond any sense is said to be large; values of counters have their unit', () => {
+	assert.equal(format.percent(48516519441), '>99,999');
+	assert.equal(format.percent(99999), '99,999');
+	assert.equal(format.counterText('rss bytes')(2048), '2.00 KiB');
+	assert.equal(format.counterText('cpu time ns user')(1500), '1.50 us');
+	assert.equal(format.counterText('threads')(4), '4');
+	assert.equal(format.counterText('loss')(3.7049), '3.70');
+});

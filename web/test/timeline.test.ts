@@ -174,6 +174,7 @@ const plain = {
 	maxDepth: Infinity,
 	ranks: null,
 	overlapRanks: new Set([0]),
+	emptyLanes: new Set<number>(),
 	filter: '',
 };
 
@@ -302,6 +303,41 @@ test('an instant is a triangle that points at its time, in its row', () => {
 			.length;
 	assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map(line), [0, 5, 5, 3, 3, 1, 0]);
 	assert.equal(pixels[6 * 100 + 50], colors.sites[1]);
+});
+
+test('devices come first in their rank, lanes that a filter empties go', () => {
+	const two = {
+		...tracks,
+		processes: [...tracks.processes, { id: 2, name: 'host', rank: 0, sort: -1 }],
+		tracks: [
+			...tracks.tracks,
+			{
+				id: 3,
+				kind: 'thread' as const,
+				name: 'loader',
+				rank: 0,
+				process: 2,
+				sort: 0,
+				n_slices: 2,
+			},
+		],
+		lanes: [
+			...tracks.lanes,
+			{ lane: 4, track: 3, group: 0, depth: 0, n_slices: 1, first_slice: 7 },
+			{ lane: 5, track: 3, group: 0, depth: 1, n_slices: 1, first_slice: 8 },
+		],
+	};
+	const { rows } = layout(two, { ...plain, emptyLanes: new Set([4, 0, 1]) });
+	assert.deepEqual(
+		rows.filter(row => row.kind === 'process').map(row => row.label),
+		['rank 0 · python', 'rank 0 · host'],
+	);
+	const { rows: flat } = layout(two, { ...plain, emptyLanes: new Set([4]), maxDepth: 1 });
+	for (const list of [rows, flat])
+		assert.deepEqual(
+			list.find(row => row.label === 'loader')!.lanes.map(lane => lane.lane),
+			[5],
+		);
 });
 
 test('a track with instants has room for them above its lanes', () => {

@@ -50,8 +50,9 @@ export function inUnit(v: number | null | undefined, unit: Unit): string {
 
 export const ns = (v: number | null | undefined): string => inUnit(v, nsUnit(Math.abs(v ?? 0)));
 export const bytes = (v: number | null | undefined): string => inUnit(v, bytesUnit(Math.abs(v ?? 0)));
+// A range that noise has blown up says no more than that it is wide.
 export const percent = (v: number | null | undefined): string =>
-	v === null || v === undefined || !Number.isFinite(v) ? '-' : value(v, 2);
+	v === null || v === undefined || !Number.isFinite(v) ? '-' : v >= 1e5 ? '>99,999' : value(v, 2);
 
 export function number(v: number | null | undefined): string {
 	if (v === null || v === undefined || !Number.isFinite(v)) return '-';
@@ -78,3 +79,11 @@ export function middle(text: string, max: number): string {
 }
 
 export const plural = (n: number, one: string, many = one + 's'): string => `${count(n)} ${n === 1 ? one : many}`;
+
+// Values of a counter, by what its name says they are.
+export const counterText = (name: string): ((value: number) => string) =>
+	/bytes/i.test(name)
+		? bytes
+		: /(^|[ _])ns( |_|$)/.test(name)
+			? ns
+			: value => (Number.isInteger(value) ? count(value) : number(value));

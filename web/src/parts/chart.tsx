@@ -73,7 +73,7 @@ function seriesOf(data: ChartData, area: boolean): uPlot.Series[] {
 			width: 1.5,
 			points: { show: false },
 			spanGaps: data.kind !== 'bars',
-			value: (_, v) => textOf(data.yType)(v),
+			value: (_, v, __, at) => (at === null ? '' : textOf(data.yType)(v)),
 		};
 		if (data.kind === 'bars')
 			return {
@@ -147,7 +147,10 @@ export function ChartView({ data, height = 220, label, shade, fromZero = true, o
 				},
 				axes: axes(data),
 				series: [
-					{ label: data.xName, value: (_, v) => textOf(data.xType)(v) },
+					{
+						label: data.xName,
+						value: (_, v, __, at) => (at === null ? '' : textOf(data.xType)(v)),
+					},
 					...seriesOf(data, area),
 				],
 				plugins: shade ? [shadeOf(shade)] : [],

@@ -78,9 +78,11 @@ export function Notes({ result }: { result: Result }) {
 }
 
 export function Values({ result }: { result: Result }) {
-	const shown = result.values.filter(
-		([key, value]) => value !== null && value !== '' && (key !== 'n_warmup_steps' || value !== 0),
-	);
+	// What went wrong how often is told where it did.
+	const isTold = (key: string, value: Cell): boolean =>
+		value !== 0 ||
+		!(key === 'n_warmup_steps' || (/^(n|skipped|truncated)_/.test(key) && result.values.length > 12));
+	const shown = result.values.filter(([key, value]) => value !== null && value !== '' && isTold(key, value));
 
 	return shown.length ? (
 		<dl class="values">

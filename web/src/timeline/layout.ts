@@ -28,6 +28,7 @@ export interface LayoutOptions {
 	maxDepth: number; // Infinity: all
 	ranks: ReadonlySet<number> | null;
 	overlapRanks: ReadonlySet<number>; // that have a strip
+	emptyLanes: ReadonlySet<number>; // of which the filters leave nothing
 	filter: string; // of track names
 }
 
@@ -60,8 +61,14 @@ export function trackLabel(track: Track): string {
 const bySort = (a: { sort?: number; id: number }, b: { sort?: number; id: number }): number =>
 	(a.sort ?? 0) - (b.sort ?? 0) || a.id - b.id;
 
+// Depth counts what is there: lanes that a filter has emptied do not.
 function shownLanes(lanes: Lane[], maxDepth: number, isFolded: boolean): Lane[] {
-	return isFolded ? lanes.slice(0, 1) : lanes.filter(lane => lane.depth < maxDepth);
+	const seen = new Map<number, number>(); // lanes of a group so far
+	return lanes.filter((lane, i) => {
+		const depth = seen.get(lane.group) ?? 0;
+		seen.set(lane.group, depth + 1);
+		return isFolded ? i === 0 : depth < maxDepth;
+	});
 }
 
 export interface Layout {
@@ -96,18 +103,27 @@ export function layout(all: Tracks, options: LayoutOptions): Layout {
 	const place = (row: Row): void => {
 		(row.isPinned ? pinned : rows).push(row);
 	};
-	// A process of which there are but instants says when something was recorded: that comes last.
-	const isQuiet = (process: Process): number =>
-		(tracksOf.get(process.id) ?? []).some(track => track.n_slices || countersOf.has(track.id)) ? 0 : 1;
+	// Devices have few rows and come first, so that they and what drives them are in sight. A process of which there
+	// are but instants says when something was recorded: that comes last.
+	const standing = (process: Process): number => {
+		const own = tracksOf.get(process.id) ?? [];
+		if (own.some(track => track.kind === 'stream')) return 0;
+		return own.some(track => track.n_slices || countersOf.has(track.id)) ? 1 : 2;
+	};
 	const order = (a: Process, b: Process): number =>
-		isQuiet(a) - isQuiet(b) || (a.rank ?? -1) - (b.rank ?? -1) || bySort(a, b);
+		Number(standing(a) === 2) - Number(standing(b) === 2) ||
+		(a.rank ?? -1) - (b.rank ?? -1) ||
+		standing(a) - standing(b) ||
+		bySort(a, b);
 	for (const process of [...all.processes].sort(order)) {
 		const { rank } = process;
 		if (options.ranks && rank !== null && rank >= 0 && !options.ranks.has(rank)) continue;
 		const inside: Row[] = [];
 		for (const track of (tracksOf.get(process.id) ?? []).sort(bySort)) {
 			const label = trackLabel(track),
-				lanes = lanesOf.get(track.id) ?? [];
+				lanes = (lanesOf.get(track.id) ?? []).filter(
+					lane => !options.emptyLanes.has(lane.lane),
+				);
 			if (wanted && !label.toLowerCase().includes(wanted)) continue;
 			const shown = shownLanes(lanes, options.maxDepth, options.folded.has(trackKey(track))),
 				lanesAt = track.n_instants ? HEIGHT.instants : 0;

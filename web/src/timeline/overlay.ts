@@ -236,6 +236,17 @@ export function arrow(ctx: CanvasRenderingContext2D, from: Box, to: Box, color: 
 export const flowColor = (flow: Flow, isDark: boolean): string =>
 	cssColor(hueColor(flow.kind === 'launch' ? HUE['kernel']! : HUE['data_load']!, isDark));
 
+// The largest value in sight, where the curve reaches it.
+export function drawScale(ctx: CanvasRenderingContext2D, text: string, top: number, look: Look): void {
+	const width = ctx.measureText(text).width + 8;
+	ctx.globalAlpha = 0.8;
+	ctx.fillStyle = look.back;
+	ctx.fillRect(4, top + 3, width, 15);
+	ctx.globalAlpha = 1;
+	ctx.fillStyle = look.quiet;
+	ctx.fillText(text, 8, top + 11);
+}
+
 // A range with its length, as a caliper across the ruler.
 export function drawRange(
 	ctx: CanvasRenderingContext2D,

@@ -3,6 +3,7 @@ import { effect } from '@preact/signals';
 import { HUE, hueColor, parse, siteColor } from '../data/colors';
 import { facts, isDark, param, say, sessionPath } from '../state/app';
 import { sentence, ApiError } from '../state/api';
+import { counterText } from '../data/format';
 import type { Lane, SliceRef } from '../state/types';
 import { HEIGHT, laneTop, rowAt, type Row } from './layout';
 import { Loader } from './loader';
@@ -15,6 +16,7 @@ import {
 	drawNotes,
 	drawRange,
 	drawRuler,
+	drawScale,
 	drawSteps,
 	flowColor,
 	FONT,
@@ -412,6 +414,11 @@ export class Scene {
 			selected = store.selection.peek(),
 			hover = store.hover.peek();
 		const { pinned, rows } = this.visible();
+		for (const row of [...rows, ...pinned]) {
+			const values = row.counter && this.loader.counters[0]?.counters.get(row.counter.id);
+			if (values && (row.isPinned || this.top(row) >= this.pinned))
+				drawScale(ctx, counterText(row.counter!.name)(values.highest), this.top(row), style);
+		}
 		if (range) drawRange(ctx, range, view, width, 0, height, style);
 		if (selected) {
 			const own = this.boxOf(selected);

@@ -2,9 +2,10 @@
 import { batch, computed, effect, signal, type ReadonlySignal } from '@preact/signals';
 import { integer } from '../data/address';
 import { facts, go, param, params, say, sessionPath, shownGeneration } from '../state/app';
-import { get, isAbort, query, send, sentence } from '../state/api';
+import { get, isAbort, query, request, send, sentence } from '../state/api';
 import type { Flow, Instant, Site, Slice, SliceRef, Step, TimeNote, Tracks } from '../state/types';
 import { layout, type Layout } from './layout';
+import { decode, laneList } from './range';
 import { clamp, fit, reveal, type Viewport } from './viewport';
 
 export interface Range {
@@ -78,6 +79,7 @@ export class Store {
 	readonly hover = signal<Hover | null>(null);
 	readonly found = signal<SearchAnswer | null>(null);
 	readonly overlapRanks = signal<ReadonlySet<number>>(new Set());
+	readonly emptyLanes = signal<ReadonlySet<number>>(new Set()); // of which the filters leave nothing
 	readonly isNoting = signal(false);
 	readonly isRough = signal(false); // the filters hide more than they should
 	readonly range = computed(() => rangeOf(param('range')));
@@ -91,6 +93,7 @@ export class Store {
 				filter: param('tracks'),
 				ranks: param('ranks') ? new Set(param('ranks').split(',').map(Number)) : null,
 				overlapRanks: this.overlapRanks.value,
+				emptyLanes: this.emptyLanes.value,
 			}),
 	);
 	readonly rangeOptions = computed((): Record<string, string> => {
@@ -121,6 +124,7 @@ export class Store {
 		this.ends.push(effect(() => this.load(sessionPath.value, shownGeneration.value)));
 		this.ends.push(effect(() => this.select(integer(param('sel')), param('fit') === '1')));
 		this.ends.push(effect(() => this.selectInstant(instantId(param('sel')), shownGeneration.value)));
+		this.ends.push(effect(() => this.findEmpty(this.rangeOptions.value, this.tracks.value)));
 		this.ends.push(effect(() => this.search(param('q'))));
 		this.ends.push(effect(() => this.goToStep(param('step'), this.steps.value)));
 		let shownSteps = params.peek()['from'] === undefined ? '' : param('steps'); // a link holds its place already
@@ -218,6 +222,31 @@ export class Store {
 				() => undefined,
 			);
 		}
+		return () => control.abort();
+	}
+
+	// One pixel of the whole trace tells whether a lane has anything left.
+	private findEmpty(options: Record<string, string>, tracks: Tracks | null): () => void {
+		const control = new AbortController(),
+			lanes = tracks?.lanes.map(one => one.lane) ?? [];
+		if (!Object.keys(options).length || !lanes.length) this.emptyLanes.value = new Set();
+		else
+			request(
+				`${sessionPath.peek()}/range` +
+					query({
+						from: 0,
+						to: this.end.peek(),
+						px: 1,
+						lanes: laneList(lanes),
+						...options,
+					}),
+				{ signal: control.signal },
+			)
+				.then(async answer => {
+					const { lanes: left } = decode(await answer.arrayBuffer(), 0, 1, 1, []);
+					this.emptyLanes.value = new Set(lanes.filter(lane => left.get(lane)?.n === 0));
+				})
+				.catch(() => undefined);
 		return () => control.abort();
 	}
 

@@ -133,7 +133,8 @@ export function Tools({ store }: { store: Store }) {
 			<Found store={store} />
 			<span class="spring" />
 			<span class="quiet">
-				{format.ns(view.to - view.from)} of {format.ns(store.end.value)}
+				{(store.tracks.value?.tracks.length ?? 0) > 0 &&
+					`${format.ns(view.to - view.from)} of ${format.ns(store.end.value)}`}
 			</span>
 			{!isFile && <Views />}
 			<button onClick={() => copy(link({}), 'a link to this view')}>copy link</button>

@@ -42,7 +42,6 @@ const LIST: View[] = [
 		title: 'Kernels',
 		about: 'Kernels, operators, launches',
 		component: Kernels,
-		isEmpty: facts => facts.has_device === false,
 	},
 	{
 		id: 'memory',

@@ -207,8 +207,12 @@ export function Overview() {
 		return (
 			<Empty
 				title="Overview"
-				text={summary.data.reason ?? 'There is nothing in this trace.'}
-				command={summary.data.command ?? null}
+				text={
+					facts.value?.n_slices === 0
+						? 'There is nothing in this trace: no slice was recorded, or the file ends before the first one.'
+						: (summary.data.reason ?? 'There is nothing in this trace.')
+				}
+				command={summary.data.command ?? 'sonde record -- ./train'}
 			/>
 		);
 	if (!summary.result) return <Waiting text={null} />;

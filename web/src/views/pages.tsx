@@ -4,7 +4,7 @@ import { useMemo } from 'preact/hooks';
 import * as format from '../data/format';
 import { breakdownOf, column, compiledOf, find, total } from '../data/breakdown';
 import type { Result, Table } from '../data/result';
-import { go, param } from '../state/app';
+import { facts, go, param } from '../state/app';
 import { Empty, Failed, Waiting } from '../parts/empty';
 import { ResultView, useReport } from '../parts/report';
 import { Bars, Legend, Stack, type Bar } from '../parts/stack';
@@ -26,7 +26,7 @@ function Choice({ parts, now }: { parts: Part[]; now: Part }) {
 					key={part.id}
 					aria-pressed={part === now}
 					title={part.about}
-					onClick={() => go({ part: part === parts[0] ? '' : part.id }, true)}
+					onClick={() => go({ part: part.id }, true)}
 				>
 					{part.title}
 				</button>
@@ -41,10 +41,15 @@ function only(result: Result, part: Part): Result {
 	return { headline: part.about, values: [], tables, findings: null, notes: [] };
 }
 
-// One analysis at a time, with something drawn above its tables.
-export function parts(list: Part[], above?: (tables: Table[], part: Part, result: Result) => ComponentChildren) {
+// One analysis at a time, with something drawn above its tables. first: the one to begin with, where it is not the first.
+export function parts(
+	list: Part[],
+	above?: (tables: Table[], part: Part, result: Result) => ComponentChildren,
+	first?: () => string | null,
+) {
 	return function Parts() {
-		const now = list.find(part => part.id === param('part')) ?? list[0]!;
+		const wanted = param('part') || first?.();
+		const now = list.find(part => part.id === wanted) ?? list[0]!;
 		const { data, error, result: whole, path, isLoading } = useReport(now.path);
 		const result = useMemo(() => whole && only(whole, now), [whole, now]);
 		const isStale = isLoading && path !== null && !path.includes(now.path);
@@ -84,12 +89,14 @@ export function errorBars(tables: Table[]): ComponentChildren {
 	if (!table) return null;
 	const mean = column(table, 'avg_ns'),
 		std = column(table, 'std_ns'),
+		calls = column(table, 'calls'),
 		name = Math.max(0, column(table, 'name'), column(table, 'layer'));
 	const bars: Bar[] = table.rows
 		.filter(row => typeof row[mean] === 'number')
 		.map(row => {
 			const value = row[mean] as number,
-				spread = typeof row[std] === 'number' ? (row[std] as number) : null;
+				isOne = calls >= 0 && row[calls] === 1,
+				spread = typeof row[std] === 'number' && !isOne ? (row[std] as number) : null;
 			return {
 				name: String(row[name] ?? '-'),
 				value,
@@ -137,7 +144,7 @@ function Ranks() {
 	);
 }
 
-export const Kernels = parts([
+const KERNELS: Part[] = [
 	{ id: 'kernels', title: 'kernels', path: '/kernels', about: 'What ran on the device, by name' },
 	{
 		id: 'operators',
@@ -165,7 +172,9 @@ export const Kernels = parts([
 		path: '/report/annotations',
 		about: "The program's own names for its parts",
 	},
-]);
+];
+// Without a device there still are names.
+export const Kernels = parts(KERNELS, undefined, () => (facts.value?.has_device === false ? 'names' : null));
 
 export const Layers = parts(
 	[

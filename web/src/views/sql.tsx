@@ -1,5 +1,5 @@
 // Questions in SQL over the trace's tables; read only, with a limit of time and rows.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import * as format from '../data/format';
 import { headerOf, typeOf, type Cell, type Table } from '../data/result';
 import { go, param, sessionPath, show } from '../state/app';
@@ -60,6 +60,8 @@ export function Sql() {
 			setRunning(false);
 		}
 	};
+	// A question of its own to begin with, and the one in a link.
+	useEffect(() => void run(text), [sessionPath.value]);
 	const table = answer && tableOf(answer),
 		id = answer ? answer.columns.findIndex(name => name === 'id' || name === 'slice') : -1;
 

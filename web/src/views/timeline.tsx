@@ -46,11 +46,7 @@ function Tip({ hover, store, isLeft }: { hover: Hover; store: Store; isLeft: boo
 		: { left: `${hover.x + 12}px`, top: `${hover.y + 16}px` };
 	if (hover.counter) {
 		const { name, min, max } = hover.counter,
-			type = /bytes/.test(name)
-				? format.bytes
-				: /(^| )ns( |$)/.test(name)
-					? format.ns
-					: format.number;
+			type = format.counterText(name);
 		return (
 			<div class="tip" style={place}>
 				{name} <b>{min === max ? type(max) : `${type(min)} to ${type(max)}`}</b>
