@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sonde/analyze.h>
 #include <sonde/error.h>
 #include <sonde/trace.h>
 
@@ -35,6 +36,11 @@ typedef struct sonde_picture_options {
    options may be NULL. What a budget leaves out is counted, and the picture says so. */
 SONDE_API sonde_status sonde_flame_write(const sonde_trace *trace, const char *format,
 					 const sonde_picture_options *options, FILE *out, sonde_error *err);
+
+/* Puts a flame graph of the trace into the page that sonde_result_print() makes of the result as SONDE_HTML. A trace
+   without slices has none. */
+SONDE_API sonde_status sonde_flame_add(sonde_result *result, const sonde_trace *trace,
+				       const sonde_picture_options *options, sonde_error *err);
 
 /* The same for a timeline: a page. */
 SONDE_API sonde_status sonde_timeline_write(const sonde_trace *trace, const sonde_picture_options *options, FILE *out,

@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <string.h>
+#include <sonde/picture.h>
 
 #include "cli/progress.h"
 #include "cli/select.h"
@@ -42,6 +43,21 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, ANY_SIZE);
 }
 
+/* A page of a report has a flame graph, of the steps that were chosen. Of ranks and times there is none. */
+static sonde_status add_picture(sonde_result *result, const char *name, sonde_trace *trace,
+				const sonde_analyze_options *what, const output *to, sonde_error *err)
+{
+	sonde_picture_options how = { .struct_size = sizeof how,
+				      .use_steps = what->use_steps,
+				      .first_step = what->first_step,
+				      .last_step = what->last_step };
+
+	if (to->format != SONDE_HTML || strcmp(name, "report") != 0 || what->use_time || what->ranks)
+		return SONDE_OK;
+	sonde_status status = sonde_trace_prepare(trace, NULL, err);
+	return status ? status : sonde_flame_add(result, trace, &how, err);
+}
+
 int analysis_run(const command *c, const char *name, char *const *files, size_t n_files,
 		 const sonde_analyze_options *what, output *to)
 {
@@ -56,6 +72,8 @@ int analysis_run(const command *c, const char *name, char *const *files, size_t 
 	keep_memory();
 	if (!status)
 		status = sonde_analyze(trace, name, what, &result, &err);
+	if (!status)
+		status = add_picture(result, name, trace, what, to, &err);
 	sonde_trace_free(trace);
 	const char *file = n_files == 1 && status != SONDE_E_USAGE ? files[0] : NULL;
 	code = status ? say_error(file, status, &err) : output_print(to, result);

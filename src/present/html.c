@@ -72,6 +72,16 @@ static void put_notes(page *p, const result_note *notes)
 	page_raw(p, "</dl></section>\n");
 }
 
+static void put_figure(page *p, const sonde_result *result)
+{
+	if (!result->figure)
+		return;
+	page_raw(p, "<section><h2>Flame graph</h2>\n<figure>");
+	page_raw(p, result->figure);
+	page_raw(p, "<figcaption>The widest take the longest; rest the pointer on one for its numbers. sonde flame -o "
+		    "flame.html has it to zoom, search and turn around.</figcaption></figure></section>\n");
+}
+
 /* Where there are several tables, the way to each. */
 static void put_contents(page *p, const sonde_result *result)
 {
@@ -103,8 +113,11 @@ void html_print(const sonde_result *result, const sonde_print_options *options, 
 	page_raw(&p, "<main>\n");
 	html_findings_print(&p, result);
 	put_contents(&p, result);
-	for (const table *t = result->tables; t; t = t->next)
+	for (const table *t = result->tables; t; t = t->next) {
 		html_table_print(&p, t, n++);
+		if (n == 1)
+			put_figure(&p, result);
+	}
 	put_notes(&p, result->notes);
 	page_raw(&p, "</main>\n<footer>Written by sonde " SONDE_VERSION
 		     ". This page holds all of its data and asks for nothing else.</footer>\n<script>");

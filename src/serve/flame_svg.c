@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "format/index.h"
 
-enum { WIDTH = 1200, ROW = 18, TOP = 44, BOTTOM = 12, SIDE = 10, DEPTH_MAX = 400, CHARACTER = 7 };
+enum { WIDTH = 1200, ROW = 18, TOP = 44, BOTTOM = 12, SIDE = 10, DEPTH_MAX = 400, CHARACTER = 7, TITLE_MAX = 500 };
 
 typedef struct frame {
 	int64_t value;
@@ -26,8 +26,15 @@ typedef struct drawing {
 	int64_t roots_end;
 	unsigned n_rows;
 	uint64_t n_left_out;
-	bool in_bytes;
+	bool in_bytes, is_part;
 } drawing;
+
+/* The hues of the page: web/src/data/colors.ts. */
+static const uint8_t hue_of[CLASS_KINDS] = {
+	[CLASS_OTHER] = 7,	   [CLASS_COMPUTE] = 0, [CLASS_MEMORY] = 4, [CLASS_DATA_LOAD] = 3, [CLASS_SYNC] = 6,
+	[CLASS_COMMUNICATION] = 1, [CLASS_RUNTIME] = 5, [CLASS_KERNEL] = 2, [CLASS_COPY] = 4,	   [CLASS_PYTHON] = 7,
+	[CLASS_ANNOTATION] = 7,	   [CLASS_PHASE] = 0,	[CLASS_STEP] = 7,   [CLASS_OVERHEAD] = 6,
+};
 
 static int heavier(const void *a, const void *b)
 {
@@ -83,6 +90,17 @@ static void put_value(const drawing *d, int64_t value)
 	fputs(d->in_bytes ? format_bytes(text, (uint64_t)value) : format_ns(text, value), d->out);
 }
 
+/* As much of it as fits, and whether that is all. */
+static void put_cut(FILE *out, const char *text, size_t len, size_t room)
+{
+	size_t shown = len > room ? room - 1 : len;
+
+	while (len > room && shown && ((unsigned char)text[shown] & 0xc0) == 0x80)
+		shown--;
+	put_text(out, text, shown);
+	fputs(len > room ? "\xe2\x80\xa6" : "", out);
+}
+
 static void put_frame(drawing *d, uint32_t n, double scale)
 {
 	const flame_node *node = &d->f->nodes.items[n];
@@ -91,8 +109,8 @@ static void put_frame(drawing *d, uint32_t n, double scale)
 	double x = SIDE + (double)d->x[n] * scale, width = (double)node->value * scale;
 	unsigned y = TOP + ROW * d->depth[n];
 
-	fprintf(d->out, "<g class=\"c%u\"><title>", d->f->classes.items[node->name]);
-	put_text(d->out, name, len);
+	fprintf(d->out, "<g class=\"s%u\"><title>", hue_of[d->f->classes.items[node->name]]);
+	put_cut(d->out, name, len, TITLE_MAX);
 	fputs("\n", d->out);
 	put_value(d, node->value);
 	fprintf(d->out, ", %.1f %%, self ", 100.0 * (double)node->value / (double)(d->f->total ? d->f->total : 1));
@@ -101,34 +119,23 @@ static void put_frame(drawing *d, uint32_t n, double scale)
 		node->n_slices, x, y, width > 1 ? width - 0.5 : width, ROW - 1);
 	size_t room = (size_t)(width / CHARACTER);
 	if (room >= 3) {
-		bool cut = len > room;
-		size_t shown = cut ? room - 1 : len;
-		while (cut && shown && ((unsigned char)name[shown] & 0xc0) == 0x80)
-			shown--;
 		fprintf(d->out, "<text x=\"%.2f\" y=\"%u\">", x + 3, y + ROW - 5);
-		put_text(d->out, name, shown);
-		fputs(cut ? "\xe2\x80\xa6</text>" : "</text>", d->out);
+		put_cut(d->out, name, len, room);
+		fputs("</text>", d->out);
 	}
 	fputs("</g>\n", d->out);
 }
 
-/* The hues of the page: web/src/data/colors.ts. */
 static void put_style(FILE *out)
 {
 	static const char *const hues[] = { "#2463b4", "#c25e00", "#0b7d63", "#a3397f",
 					    "#8a6d00", "#4b9bd8", "#7d3c1f", "#6b6f76" };
-	static const uint8_t hue_of[CLASS_KINDS] = {
-		[CLASS_OTHER] = 7, [CLASS_COMPUTE] = 0,	      [CLASS_MEMORY] = 4,     [CLASS_DATA_LOAD] = 3,
-		[CLASS_SYNC] = 6,  [CLASS_COMMUNICATION] = 1, [CLASS_RUNTIME] = 5,    [CLASS_KERNEL] = 2,
-		[CLASS_COPY] = 4,  [CLASS_PYTHON] = 7,	      [CLASS_ANNOTATION] = 7, [CLASS_PHASE] = 0,
-		[CLASS_STEP] = 7,  [CLASS_OVERHEAD] = 6,
-	};
 
 	fputs("<style>text{font:11px ui-monospace,monospace;fill:#0b0d10;pointer-events:none}"
 	      ".h{font:13px system-ui,sans-serif}rect{fill-opacity:.55}g:hover rect{fill-opacity:.9}",
 	      out);
-	for (unsigned i = 0; i < CLASS_KINDS; i++)
-		fprintf(out, ".c%u{fill:%s}", i, hues[hue_of[i]]);
+	for (unsigned i = 0; i < sizeof hues / sizeof *hues; i++)
+		fprintf(out, ".s%u{fill:%s}", i, hues[i]);
 	fputs("</style>\n", out);
 }
 
@@ -136,10 +143,16 @@ static void put_head(const drawing *d, const char *name)
 {
 	unsigned height = TOP + ROW * d->n_rows + BOTTOM;
 
-	fprintf(d->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n",
-		WIDTH, height, WIDTH, height);
-	put_style(d->out);
-	fprintf(d->out, "<rect width=\"%d\" height=\"%u\" style=\"fill:#fff;fill-opacity:1\"/>\n", WIDTH, height);
+	fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" ", d->out);
+	if (d->is_part)
+		fprintf(d->out, "class=\"flame\" viewBox=\"0 0 %d %u\">\n", WIDTH, height);
+	else
+		fprintf(d->out, "width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n", WIDTH, height, WIDTH, height);
+	if (!d->is_part) {
+		put_style(d->out);
+		fprintf(d->out, "<rect width=\"%d\" height=\"%u\" style=\"fill:#fff;fill-opacity:1\"/>\n", WIDTH,
+			height);
+	}
 	fprintf(d->out, "<text class=\"h\" x=\"%d\" y=\"26\">", SIDE);
 	if (name) {
 		put_text(d->out, name, strlen(name));
@@ -163,15 +176,17 @@ static void draw(drawing *d, const char *name)
 			d->n_left_out++;
 	}
 	uint64_t n_left_out = d->n_left_out + d->f->n_cut;
+	char count[NUMBER_TEXT];
 	if (n_left_out)
 		fprintf(d->out,
-			"<text class=\"h\" x=\"%d\" y=\"26\" text-anchor=\"end\">%" PRIu64
-			" frames are too small to see</text>\n",
-			WIDTH - SIDE, n_left_out);
+			"<text class=\"h\" x=\"%d\" y=\"26\" text-anchor=\"end\">%s frames are too small to "
+			"see</text>\n",
+			WIDTH - SIDE, format_count(count, n_left_out));
 	fputs("</svg>\n", d->out);
 }
 
-sonde_status flame_svg(const flame *f, const flame_options *how, const char *name, FILE *out, sonde_error *err)
+sonde_status flame_svg(const flame *f, const flame_options *how, const char *name, bool is_part, FILE *out,
+		       sonde_error *err)
 {
 	size_t n = f->nodes.n + 1;
 	drawing d = { .f = f,
@@ -180,7 +195,8 @@ sonde_status flame_svg(const flame *f, const flame_options *how, const char *nam
 		      .x = calloc(n, sizeof *d.x),
 		      .filled = calloc(n, sizeof *d.filled),
 		      .depth = calloc(n, sizeof *d.depth),
-		      .in_bytes = how->by == FLAME_MEMORY };
+		      .in_bytes = how->by == FLAME_MEMORY,
+		      .is_part = is_part };
 	bool ok = d.order && d.x && d.filled && d.depth;
 
 	if (ok)

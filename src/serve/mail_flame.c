@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "analyze/result.h"
 #include "serve/flame_json.h"
 #include "serve/flame_svg.h"
 #include "serve/mail.h"
@@ -164,7 +165,7 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 	else if (is_page)
 		status = write_page(trace, &f, &how, &o, out, err);
 	else if (strcmp(format, "svg") == 0)
-		status = flame_svg(&f, &how, o.name, out, err);
+		status = flame_svg(&f, &how, o.name, false, out, err);
 	else if (strcmp(format, "folded") == 0)
 		put_folded(out, &f);
 	else if (strcmp(format, "json") == 0)
@@ -175,5 +176,31 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 	flame_done(&f);
 	if (!status && (fflush(out) != 0 || ferror(out)))
 		status = error_set(err, SONDE_E_IO, -1, "cannot write");
+	return status;
+}
+
+sonde_status sonde_flame_add(sonde_result *result, const sonde_trace *trace, const sonde_picture_options *options,
+			     sonde_error *err)
+{
+	sonde_picture_options o;
+	flame_options how;
+	flame f = { 0 };
+	char *svg = NULL;
+	size_t len = 0;
+	sonde_status status = mail_options(trace, options, &o, err);
+
+	if (!status)
+		status = choose(&o, &how, err);
+	if (!status)
+		status = build(&f, trace->index, &how, &o, SIZE_MAX, err);
+	FILE *out = status || f.total == 0 ? NULL : open_memstream(&svg, &len);
+	if (out)
+		status = flame_svg(&f, &how, o.name, true, out, err);
+	if (out && fclose(out) == 0 && !status)
+		result->figure = result_string(result, svg);
+	if (!status && f.total > 0 && !result->figure)
+		status = out_of_memory(err);
+	free(svg);
+	flame_done(&f);
 	return status;
 }

@@ -142,6 +142,20 @@ EOT
 run flame -o flame.html trace.json
 want_in "$(page flame.html)" '"flame": 7'
 
+# A report as a page has it, too, in its own colours; not where it would be of something else.
+run report --html -o report.html trace.json
+want_code 0
+want "the flame graph of a report" python3 - report.html <<'EOT'
+import re, sys
+html = open(sys.argv[1]).read()
+figure = re.search(r'<figure>(<svg [^>]*class="flame".*?</svg>)', html, re.S)[1]
+assert '<style' not in figure and 'style=' not in figure and '<script' not in figure
+assert figure.count('<title>') == 7 and 'b&lt;&amp;' in figure
+assert html.count('--s0: #2463b4') == 1 and 'prefers-color-scheme: dark' in html
+EOT
+run report --html --ranks 0 -o report.html trace.json
+want "a flame graph of other ranks" [ "$(grep -c 'class="flame"' report.html)" = 0 ]
+
 # A budget holds, and what it costs is said
 python3 - <<'EOT' > many.json
 import json

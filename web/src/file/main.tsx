@@ -1,5 +1,6 @@
 // The page as a file to mail: the same views, with their data inside.
 import { render } from 'preact';
+import '../style/tokens.css';
 import '../style/base.css';
 import '../style/shell.css';
 import '../style/parts.css';
