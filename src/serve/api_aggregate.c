@@ -2,14 +2,15 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/intervals.h"
 #include "serve/routes.h"
 
-enum { NAMES_MAX = 1000 };
+enum { NAMES_MAX = 1000, OVERLAPPING_MAX = 2000000 };
 
 typedef struct track_sum {
 	uint32_t track;
 	uint64_t n_slices;
-	int64_t covered_ns; /* by slices, however deep: the sum of their self times */
+	int64_t covered_ns; /* by slices, however deep; -1: there are too many that overlap */
 } track_sum;
 
 typedef struct sums {
@@ -77,8 +78,50 @@ static void add_up(sums *s, uint32_t track)
 	s->n_tracks += t->n_slices > 0;
 }
 
+static void add_outermost(const sums *s, uint32_t lane, intervals *to)
+{
+	uint64_t behind = lane_find_start(s->ix, lane, s->to_ns);
+	lane_cursor c;
+	index_slice slice;
+
+	lane_first(&c, s->ix, lane, lane_find_end(s->ix, lane, s->from_ns));
+	while (c.row < behind && lane_next(&c, &slice)) {
+		int64_t end = slice.start_ns + slice.dur_ns;
+		intervals_add(to, slice.start_ns > s->from_ns ? slice.start_ns : s->from_ns,
+			      end < s->to_ns ? end : s->to_ns);
+	}
+}
+
+/* Slices of a track that overlap lie in several stacks: what the outermost of all of them cover. */
+static int64_t covered_by_stacks(const sums *s, const index_track *track, const index_lane *lanes, int64_t otherwise)
+{
+	intervals all = { 0 };
+	uint64_t n = 0;
+	unsigned n_stacks = 0;
+	uint32_t end = track->first_lane + track->n_lanes;
+
+	for (uint32_t i = track->first_lane; i < end; i++) {
+		n_stacks += lanes[i].depth == 0;
+		n += lanes[i].depth == 0 ? lanes[i].n_slices : 0;
+	}
+	if (n_stacks < 2)
+		return otherwise;
+	if (n > OVERLAPPING_MAX)
+		return -1;
+	for (uint32_t i = track->first_lane; i < end; i++)
+		if (lanes[i].depth == 0)
+			add_outermost(s, i, &all);
+	int64_t covered = intervals_merge(&all) ? intervals_length(&all) : -1;
+	intervals_done(&all);
+	return covered;
+}
+
 static sonde_status sum_tracks(sums *s, sonde_error *err)
 {
+	size_t n;
+	const index_track *tracks = index_tracks(s->ix, &n);
+	const index_lane *lanes = index_lanes(s->ix, &n);
+
 	for (uint32_t i = 0; i < s->n_all_tracks; i++) {
 		aggregate_options what = { .from_ns = s->from_ns, .to_ns = s->to_ns, .tracks = &i, .n_tracks = 1 };
 		if (s->wanted && !s->wanted[i])
@@ -87,6 +130,9 @@ static sonde_status sum_tracks(sums *s, sonde_error *err)
 		if (status)
 			return status;
 		add_up(s, i);
+		track_sum *last = s->n_tracks ? &s->tracks[s->n_tracks - 1] : NULL;
+		if (last && last->track == i)
+			last->covered_ns = covered_by_stacks(s, &tracks[i], lanes, last->covered_ns);
 	}
 	return SONDE_OK;
 }
@@ -137,7 +183,7 @@ static void put_tracks(json_writer *w, const sums *s)
 		json_begin_object(w);
 		put_u64(w, "track", s->tracks[i].track);
 		put_u64(w, "n_slices", s->tracks[i].n_slices);
-		put_i64(w, "covered_ns", s->tracks[i].covered_ns);
+		put_known(w, "covered_ns", s->tracks[i].covered_ns >= 0, s->tracks[i].covered_ns);
 		json_end_object(w);
 	}
 	json_end_array(w);

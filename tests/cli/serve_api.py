@@ -145,6 +145,12 @@ by_name = {x["name"]: (x["n_slices"], x["total_ns"], x["self_ns"]) for x in sums
 want(by_name == {"ProfilerStep#1": (1, 28 * NS, 10 * NS), "aten::mm": (1, 18 * NS, 13 * NS), "cudaLaunchKernel": (1, 5 * NS, 5 * NS),
                  "gemm": (1, 15 * NS, 15 * NS)}, f"sums {by_name}")
 want({t["track"]: t["covered_ns"] for t in sums["tracks"]} == {thread["id"]: 28 * NS, stream["id"]: 15 * NS}, f"{sums['tracks']}")
+with open("overlapping.json", "w") as f:
+    json.dump([event("a", 0, 100), event("b", 50, 100), event("c", 300, 10)], f)
+v = Server("overlapping.json")
+both = v.get("/sessions/1/aggregate?from=20000&to=305000")
+want([(t["n_slices"], t["covered_ns"]) for t in both["tracks"]] == [(3, 135 * NS)], f"what overlaps counts once: {both['tracks']}")
+v.stop()
 only = s.get(f"{SMALL}/aggregate?tracks={stream['id']}")
 want([x["name"] for x in only["names"]] == ["gemm"], "sums of one track")
 

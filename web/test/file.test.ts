@@ -166,6 +166,7 @@ test('a file answers as the server does', async () => {
 			['b', 200],
 		],
 	);
+	assert.deepEqual((await ask('/aggregate?from=0&to=500')).tracks, [{ track: 0, n_slices: 2, covered_ns: 500 }]);
 	assert.equal((await localSource(data)('/sessions/1/notes', { method: 'POST' })).status, 403);
 	assert.equal((await localSource(data)('/sessions/1/sql', {})).status, 404);
 });

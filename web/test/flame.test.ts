@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import test from 'node:test';
-import { eachNode, sumNames, treeOf, viewOf, type Answer } from '../src/flame/tree';
+import { eachNode, matchSum, sumNames, treeOf, viewOf, type Answer } from '../src/flame/tree';
 
 // main(100) -> a(30) -> main(10), b(60)
 const answer = (more: Partial<Answer> = {}): Answer => ({
@@ -86,4 +86,11 @@ test('of two traces the wider counts, so that what went away is seen', () => {
 test('nothing and broken parents do no harm', () => {
 	assert.equal(treeOf(answer({ name: [], parent: [], value: [], self: [], count: [] })).n, 0);
 	assert.equal(treeOf(answer({ parent: [-1, 7, 2, -5] })).roots.length, 4);
+});
+
+test('what matches a search is summed up, what is inside of a match with it', () => {
+	const tree = treeOf(answer());
+	assert.deepEqual(matchSum(tree, ' MAIN'), { n: 2, value: 100 });
+	assert.deepEqual(matchSum(tree, 'b'), { n: 1, value: 60 });
+	assert.deepEqual(matchSum(tree, 'x'), { n: 0, value: 0 });
 });

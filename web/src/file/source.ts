@@ -257,7 +257,10 @@ class Timeline {
 				max_ns: number;
 			}
 		>();
-		const tracks = new Map<number, { track: number; n_slices: number; total_ns: number }>();
+		const tracks = new Map<number, { track: number; n_slices: number; covered_ns: number | null }>();
+		const nStacks = new Map<number, number>(); // of a track: what overlaps is not summed up
+		for (const lane of this.lanes)
+			if (lane.depth === 0) nStacks.set(lane.track, (nStacks.get(lane.track) ?? 0) + 1);
 		for (const lane of this.lanes)
 			for (let i = firstEnding(lane, from); i < lane.start.length && lane.start[i]! < to; i++) {
 				const site = this.sites[lane.site[i]!]!,
@@ -286,9 +289,15 @@ class Timeline {
 					sum.min_ns = Math.min(sum.min_ns, lane.dur[i]!);
 					sum.max_ns = Math.max(sum.max_ns, lane.dur[i]!);
 				}
-				const track = tracks.get(lane.track) ?? { track: lane.track, n_slices: 0, total_ns: 0 };
+				const track = tracks.get(lane.track) ?? {
+					track: lane.track,
+					n_slices: 0,
+					covered_ns: 0,
+				};
 				track.n_slices += n;
-				track.total_ns += lane.depth === 0 ? inside : 0;
+				if (lane.depth === 0 && track.covered_ns !== null)
+					track.covered_ns =
+						nStacks.get(lane.track)! > 1 ? null : track.covered_ns + inside;
 				tracks.set(lane.track, track);
 			}
 		return json({

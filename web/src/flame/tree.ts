@@ -150,3 +150,21 @@ export function sumNames(tree: Tree): NameSum[] {
 	}
 	return [...sums.values()].sort((a, b) => b.self - a.self);
 }
+
+// What frames with the text in their names take; those inside of another one count with it.
+export function matchSum(tree: Tree, text: string): { n: number; value: number } {
+	const { answer } = tree,
+		wanted = text.trim().toLowerCase(),
+		isHit = answer.names.map(name => name.toLowerCase().includes(wanted)),
+		isInside = new Uint8Array(answer.parent.length);
+	let n = 0,
+		value = 0;
+	answer.parent.forEach((parent, i) => {
+		const hit = isHit[answer.name[i]!]!,
+			below = parent >= 0 && isInside[parent] === 1;
+		isInside[i] = hit || below ? 1 : 0;
+		n += hit ? 1 : 0;
+		value += hit && !below ? answer.value[i]! : 0;
+	});
+	return { n, value };
+}

@@ -40,7 +40,13 @@ export function Label({ row, store, top }: { row: Row; store: Store; top: number
 					title="Keep in sight"
 					onClick={() => store.toggle('pin', row.key)}
 				>
-					⚲
+					<svg viewBox="0 0 12 12" aria-hidden="true">
+						<path
+							d="M4 1h4M4.5 1v4L3 7h6L7.5 5V1M6 7v4"
+							fill={row.isPinned ? 'currentColor' : 'none'}
+							stroke="currentColor"
+						/>
+					</svg>
 				</button>
 			)}
 		</div>

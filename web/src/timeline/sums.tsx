@@ -24,7 +24,7 @@ interface NameSum {
 interface TrackSum {
 	track: number;
 	n_slices: number;
-	covered_ns: number;
+	covered_ns: number | null;
 }
 interface Aggregate {
 	n_names: number;
@@ -75,7 +75,11 @@ function byTrack(data: Aggregate, length: number, store: Store): Table {
 	};
 	const rows = data.tracks
 		.filter(sum => sum.n_slices > 0)
-		.map(sum => ({ ...sum, name: label(sum.track), percent: (100 * sum.covered_ns) / length }));
+		.map(sum => ({
+			...sum,
+			name: label(sum.track),
+			percent: sum.covered_ns === null ? null : (100 * sum.covered_ns) / length,
+		}));
 	return { ...tableOf('tracks', rows, { key: 'tracks', columns: TRACKS }), title: 'Tracks' };
 }
 

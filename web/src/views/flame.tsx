@@ -8,7 +8,7 @@ import { query } from '../state/api';
 import { useFetch } from '../state/fetch';
 import type { Tracks } from '../state/types';
 import { FlameCanvas, valueText } from '../flame/canvas';
-import { sumNames, treeOf, type Answer, type Tree } from '../flame/tree';
+import { sumNames, treeOf, type Answer, type Tree, matchSum } from '../flame/tree';
 import { Empty, Failed, Waiting } from '../parts/empty';
 import { TableView } from '../parts/table';
 
@@ -198,6 +198,13 @@ function Cut({ tree }: { tree: Tree }) {
 	) : null;
 }
 
+function matchText(tree: Tree, text: string): string {
+	const { n, value } = matchSum(tree, text);
+
+	if (!n) return `No frame has "${text}" in its name.`;
+	return `${format.plural(n, 'frame')} with "${text}": ${valueText(tree, value)}, ${format.percent((100 * value) / Math.max(1, tree.answer.total))} %.`;
+}
+
 function Graph({ tree, isUp, label }: { tree: Tree; isUp: boolean; label: string }) {
 	return (
 		<FlameCanvas
@@ -312,6 +319,7 @@ export function Flame() {
 						{param('by') === 'device'
 							? ' Device time is that of the kernels which a frame launched.'
 							: ''}
+						{param('q').trim() ? ` ${matchText(tree, param('q'))}` : ''}
 					</p>
 					{isSandwich ? (
 						<Sandwich all={tree} />
