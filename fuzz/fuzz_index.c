@@ -109,27 +109,64 @@ static void read_lane(const sonde_index *ix, uint32_t lane, args_reader *r, size
 	}
 }
 
+static void check_rects(const sonde_index *ix, const range_rect *rects, size_t n)
+{
+	uint32_t next = 0;
+	size_t n_sites;
+
+	index_sites(ix, &n_sites);
+	expect(n <= N_PIXELS);
+	for (size_t i = 0; i < n; i++) {
+		expect(rects[i].x >= next && rects[i].width && rects[i].width <= N_PIXELS - rects[i].x);
+		expect(rects[i].site < n_sites && rects[i].slice < index_n_slices(ix));
+		expect(rects[i].busy >= 0 && rects[i].busy <= 1);
+		next = rects[i].x + rects[i].width;
+	}
+}
+
 static void draw_lane(const sonde_index *ix, uint32_t lane)
 {
 	static range_rect rects[N_PIXELS];
 	int64_t start = index_start_ns(ix), end = index_end_ns(ix);
-	size_t n_sites;
 
-	index_sites(ix, &n_sites);
 	for (int64_t width = end - start; width > 0; width /= 7) {
 		int64_t from = start + (end - start - width) / 2, to = from + width;
-		uint32_t next = 0;
-		size_t n = index_range(ix, lane, from, to, N_PIXELS, rects);
-		expect(n <= N_PIXELS);
-		for (size_t i = 0; i < n; i++) {
-			expect(rects[i].x >= next && rects[i].width && rects[i].width <= N_PIXELS - rects[i].x);
-			expect(rects[i].site < n_sites && rects[i].slice < index_n_slices(ix));
-			expect(rects[i].busy >= 0 && rects[i].busy <= 1);
-			next = rects[i].x + rects[i].width;
+		check_rects(ix, rects, index_range(ix, lane, from, to, N_PIXELS, rects));
+		for (int rough = 0; rough < 2; rough++) {
+			range_filter filter = { .min_ns = width / 100, .is_rough = rough };
+			check_rects(ix, rects, index_range_filtered(ix, lane, from, to, N_PIXELS, &filter, rects));
 		}
 		uint64_t by_start = lane_find_start(ix, lane, from), by_end = lane_find_end(ix, lane, to);
 		expect(by_start <= index_n_slices(ix) && by_end <= index_n_slices(ix));
 	}
+}
+
+static void draw_instants(const sonde_index *ix)
+{
+	size_t n_tracks, n_sites, n = 0;
+	bool is_exact;
+
+	index_tracks(ix, &n_tracks);
+	index_sites(ix, &n_sites);
+	uint8_t *tracks = malloc(n_tracks + 1);
+	uint64_t *counts = calloc(n_tracks + 1, sizeof *counts);
+	expect(tracks && counts);
+	memset(tracks, 1, n_tracks + 1);
+	instants_wanted wanted = {
+		.from_ns = index_start_ns(ix), .to_ns = index_end_ns(ix), .n_pixels = N_PIXELS, .tracks = tracks
+	};
+	range_instant *found = NULL;
+	expect(index_instants(ix, &wanted, &found, &n, &is_exact));
+	for (size_t i = 0; i < n; i++) {
+		expect(found[i].track < n_tracks && found[i].site < n_sites && found[i].x < N_PIXELS);
+		expect(found[i].row < index_n_rows(ix, SECTION_INSTANTS));
+		if (i < 10)
+			index_instant_beside(ix, found[i].row, i % 2);
+	}
+	index_count_instants(ix, counts);
+	free(found);
+	free(counts);
+	free(tracks);
 }
 
 static void add_up(const sonde_index *ix)
@@ -227,6 +264,7 @@ static void ask(const uint8_t *bytes, size_t size)
 		draw_lane(ix, i);
 	}
 	add_up(ix);
+	draw_instants(ix);
 	read_tables(ix, r, &left);
 	args_reader_free(r);
 	index_free(ix);
