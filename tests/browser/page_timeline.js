@@ -218,7 +218,7 @@ async function flows(browser, server) {
 	await go(page, server, `s=${server.idOf('torch.json.gz')}&v=sql`);
 	await page.fill('textarea', "select id from kernels where name like '%gemm%' limit 1");
 	await page.keyboard.press('Control+Enter');
-	await page.waitForSelector('main tbody tr');
+	await page.waitForFunction(() => document.querySelectorAll('main tbody tr').length === 1);
 	await page.click('main tbody tr');
 	await page.waitForSelector('.details .links');
 	const kernel = await scene(page, 'scene.store.selection.value');
@@ -232,6 +232,25 @@ async function flows(browser, server) {
 	await page.waitForFunction(id => window.sondeScene.store.selection.value.id === id, launch.slice.id);
 	const host = await scene(page, 'scene.store.selection.value');
 	assert.ok(host.flows.some(flow => flow.dir === 'out' && flow.slice.id === kernel.id));
+	// Without Python its rows are gone, and what is left is what the server draws.
+	const lanes = () => scene(page, 'scene.store.layout.value.rows.flatMap(row => row.lanes).length');
+	await go(page, server, `s=${server.idOf('torch.json.gz')}&v=timeline`);
+	const all = await lanes();
+	await page.click('text=hide Python');
+	await page.waitForFunction(() => window.sondeScene.store.emptyLanes.value.size > 5);
+	assert.ok((await lanes()) < all - 5, 'rows of Python alone are gone');
+	assert.ok(
+		await page.evaluate(async () => {
+			await new Promise(resolve => setTimeout(resolve, 500));
+			const { store, loader } = window.sondeScene,
+				chunk = loader.chunks[0];
+			for (const { at, n } of chunk.lanes.values())
+				for (let i = at; i < at + n; i++)
+					if (store.sites.value[chunk.words[i * 4 + 1]].class === 'python') return false;
+			return true;
+		}),
+		'no Python is left',
+	);
 	assertQuiet(seen, 'flows');
 	await context.close();
 }

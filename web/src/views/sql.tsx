@@ -1,5 +1,5 @@
 // Questions in SQL over the trace's tables; read only, with a limit of time and rows.
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import * as format from '../data/format';
 import { headerOf, typeOf, type Cell, type Table } from '../data/result';
 import { go, param, sessionPath, show } from '../state/app';
@@ -45,19 +45,23 @@ export function Sql() {
 	const [answer, setAnswer] = useState<Answer | null>(null);
 	const [error, setError] = useState<string | null>(null);
 	const [isRunning, setRunning] = useState(false);
+	const asked = useRef(0); // what was asked last is what is shown
 
 	const run = async (sql: string): Promise<void> => {
+		const turn = ++asked.current;
 		setText(sql);
 		setRunning(true);
 		setError(null);
 		go({ sql });
 		try {
-			setAnswer(await send<Answer>('POST', `${sessionPath.value}/sql`, { sql, limit: 10000 }));
+			const got = await send<Answer>('POST', `${sessionPath.value}/sql`, { sql, limit: 10000 });
+			if (turn === asked.current) setAnswer(got);
 		} catch (problem) {
+			if (turn !== asked.current) return;
 			setAnswer(null);
 			setError(sentence(problem));
 		} finally {
-			setRunning(false);
+			if (turn === asked.current) setRunning(false);
 		}
 	};
 	// A question of its own to begin with, and the one in a link.
