@@ -10,7 +10,7 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 cp $data/tb_resnet50_nw0_b/*.gz "$work/resnet50.json.gz"
 cp $data/tb_resnet50_nw4_a/*.gz "$work/resnet50-4-workers.json.gz"
 cp $data/tl_h100_vit/*.gz "$work/vit.json.gz"
-cp $data/tl_torch_compile_triton/*.gz "$work/compiled.json.gz"
+cp tests/data/torch_compile.json.gz "$work/compiled.json.gz"
 "$sonde" merge -o "$work/dlrm.sonde" $data/param_dlrm8 2> /dev/null
 chmod -R u+w "$work"
 mkdir -p "$to"

@@ -37,11 +37,11 @@ static const column device_columns[] = {
 };
 static const column place_columns[] = {
 	{ "name", "allocated in", CELL_STRING, 0, false }, { "scope", "inside", CELL_STRING, 0, false },
-	{ "python", "python", CELL_STRING, 1, false },	   { "device", "device", CELL_STRING, 1, false },
+	{ "python", "python", CELL_STRING, 0, false },	   { "device", "device", CELL_STRING, 1, false },
 	{ "rank", "rank", CELL_INTEGER, 4, false },	   { "size_bytes", "size", CELL_BYTES, 0, false },
 	{ "n_stay", "blocks", CELL_COUNT, 0, false },	   { "stays_bytes", "stays", CELL_BYTES, 0, false },
 	{ "n_steps", "steps", CELL_COUNT, 1, false },	   { "first_step", "first", CELL_INTEGER, 3, false },
-	{ "last_step", "last", CELL_INTEGER, 3, false },   { "when", "when", CELL_STRING, 0, false },
+	{ "last_step", "last", CELL_INTEGER, 3, false },   { "of_steps", "of steps", CELL_STRING, 0, false },
 };
 static const column step_columns[] = {
 	{ "device", "device", CELL_STRING, 0, false },
@@ -121,21 +121,21 @@ static void put_device(const leaks *l, size_t i, sonde_result *r, table *t)
 }
 
 /* How many of the steps have a block that stays, in words; what it means stands in the notes. */
-static const char *when(const leak_device *d, const leak_place *p)
+static const char *of_steps(const leak_device *d, const leak_place *p)
 {
 	int64_t n = d->rank ? (int64_t)d->rank->n_steps : 0;
 
 	if (!n)
 		return NULL;
 	if (p->last < 0)
-		return "before the steps";
+		return "before them";
 	if (n == 1)
-		return "in the only step";
+		return "the only one";
 	if (p->first >= n - 1)
-		return "in the last step";
+		return "the last";
 	if (p->last == 0)
-		return "in the first step";
-	return (double)p->n_steps >= MOST_STEPS * (double)n ? "in nearly every step" : "in some steps";
+		return "the first";
+	return (double)p->n_steps >= MOST_STEPS * (double)n ? "nearly all" : "some";
 }
 
 static cell step_cell(const leak_device *d, int64_t step)
@@ -194,7 +194,7 @@ static void add_places(leaks *l, const sonde_analyze_options *options, sonde_res
 			c[9] = step_cell(d, p->first);
 			c[10] = step_cell(d, p->last);
 		}
-		c[11] = cell_string(when(d, p));
+		c[11] = cell_string(of_steps(d, p));
 	}
 	limit_rows(r, t, options, "places");
 }

@@ -16,10 +16,10 @@ want_out "device,rank,growth_bytes_per_step,growth_low_bytes_per_step,growth_hig
 stays_bytes,n_stay,allocated_bytes,n_allocs,before_bytes,freed_unknown_bytes,n_freed_unknown,lost_bytes,n_lost
 cpu,0,4096,4096,4096,20,19,92020,22,1404640,61,0,,1,0,0"
 table leak_places kept.sonde
-want_out "name,scope,python,device,rank,size_bytes,n_stay,stays_bytes,n_steps,first_step,last_step,when
-cache,,,cpu,0,4096,20,81920,20,0,19,in nearly every step
-,,,cpu,0,10000,1,10000,0,,,before the steps
-compute,,,cpu,0,100,1,100,1,19,19,in the last step"
+want_out "name,scope,python,device,rank,size_bytes,n_stay,stays_bytes,n_steps,first_step,last_step,of_steps
+cache,,,cpu,0,4096,20,81920,20,0,19,nearly all
+,,,cpu,0,10000,1,10000,0,,,before them
+compute,,,cpu,0,100,1,100,1,19,19,the last"
 run analyze leaks kept.sonde
 want_in "$out" "memory of cpu grows by 4.00 KiB per step over 20 steps; 89.9 KiB of 1.34 MiB"
 run bottlenecks --warmup none --set leak.least=1KiB kept.sonde
@@ -57,7 +57,7 @@ if [ ! -d "$data" ]; then
 	finish
 fi
 table leak_places "$data/kineto_leak.json.gz"
-want_in "$out" "aten::empty,keep_forever,,cpu,0,1048576,8,8388608,8,2,9,in nearly every step"
+want_in "$out" "aten::empty,keep_forever,,cpu,0,1048576,8,8388608,8,2,9,nearly all"
 run analyze leaks "$data/kineto_leak.json.gz"
 want_in "$out" "memory of cpu grows by 1.00 MiB per step over 8 steps"
 for clean in kineto_mlp_full kineto_transformer_full; do

@@ -57,16 +57,16 @@ static void what_stays_is_told_by_place_size_and_step(void **state)
 			  "'n_freed_unknown': 1, 'lost_bytes': 7, 'n_lost': 1");
 	assert_says(text, "{'name': 'aten::empty', 'scope': 'keep', 'python': 'train.py(3): step', 'device': 'gpu0', "
 			  "'rank': 0, 'size_bytes': 1000, 'n_stay': 10, 'stays_bytes': 10000, 'n_steps': 10, "
-			  "'first_step': 1, 'last_step': 10, 'when': 'in nearly every step'}");
+			  "'first_step': 1, 'last_step': 10, 'of_steps': 'nearly all'}");
 	assert_says(text,
 		    "{'name': 'aten::mm', 'scope': null, 'python': null, 'device': 'gpu0', 'rank': 0, 'size_bytes': "
 		    "64, 'n_stay': 1, 'stays_bytes': 64, 'n_steps': 1, 'first_step': 10, 'last_step': 10, "
-		    "'when': 'in the last step'}");
+		    "'of_steps': 'the last'}");
 	assert_says(text,
 		    "'size_bytes': 10, 'n_stay': 1, 'stays_bytes': 10, 'n_steps': 1, 'first_step': 1, 'last_step': "
-		    "1, 'when': 'in the first step'}");
+		    "1, 'of_steps': 'the first'}");
 	assert_says(text, "'size_bytes': 7, 'n_stay': 1, 'stays_bytes': 7, 'n_steps': 1, 'first_step': 6, 'last_step': "
-			  "6, 'when': 'in some steps'}");
+			  "6, 'of_steps': 'some'}");
 	/* Step 4 freed what came before. */
 	assert_says(text, "'step': 3, 'end_ns': 30000000, 'allocated_bytes': 13074, 'stays_bytes': 1000, 'n_stay': 1}");
 	assert_says(text, "'step': 4, 'end_ns': 40000000, 'allocated_bytes': 10074, 'stays_bytes': 1000, 'n_stay': 1}");
