@@ -144,6 +144,12 @@ static inline int sonde_unused_(int n, ...)
 }
 #endif
 
+#ifdef __cplusplus /* has no designated initializers yet */
+#define SONDE_OP_SET_(info, category_, a, b, c, d, e, ...)                                                             \
+	info.category = category_, info a, info b, info c, info d, info e
+#define SONDE_OP_SAME_ .n_dims = sonde_info_.n_dims
+#endif
+
 #if SONDE_LEVEL > SONDE_LEVEL_OFF
 
 /* ---- What the macros expand to; not for direct use ----------------------------------------------------------------
@@ -498,9 +504,6 @@ SONDE_API void sonde_metadata(const char *key, const char *value);
 						1 };                                                                   \
 	     SONDE_PASTE_(sonde_op_, __LINE__).run; SONDE_PASTE_(sonde_op_, __LINE__).run = 0)
 #ifdef __cplusplus
-#define SONDE_OP_SET_(info, category_, a, b, c, d, e, ...)                                                             \
-	info.category = category_, info a, info b, info c, info d, info e
-#define SONDE_OP_SAME_ .n_dims = sonde_info_.n_dims
 #define SONDE_OP_INFO_(...)                                                                                            \
 	[&](sonde_op_info sonde_info_) {                                                                               \
 		SONDE_OP_SET_(sonde_info_, __VA_ARGS__, SONDE_OP_SAME_, SONDE_OP_SAME_, SONDE_OP_SAME_,                \
@@ -586,11 +589,21 @@ SONDE_API const char *sonde_output(void);
 #define SONDE_BEGIN(name) ((void)0)
 #define SONDE_END() ((void)0)
 #define SONDE_SCOPE_ARGS(name, ...) SONDE_UNUSED_(__VA_ARGS__)
-#define SONDE_STEP(number) ((void)0)
+#define SONDE_STEP(number) (0 ? (void)(number) : (void)0)
 #define SONDE_PHASE(name) ((void)0)
 #define SONDE_MARK(name) ((void)0)
-#define SONDE_COUNTER(name, value) ((void)0)
-#define SONDE_OP(name, ...) for (int sonde_once_ = 1; sonde_once_; sonde_once_ = 0)
+#define SONDE_COUNTER(name, value) (0 ? (void)(value) : (void)0)
+#ifdef __cplusplus
+#define SONDE_OP_UNUSED_(...)                                                                                          \
+	[&](sonde_op_info sonde_info_) {                                                                               \
+		SONDE_OP_SET_(sonde_info_, __VA_ARGS__, SONDE_OP_SAME_, SONDE_OP_SAME_, SONDE_OP_SAME_,                \
+			      SONDE_OP_SAME_, SONDE_OP_SAME_, 0);                                                      \
+	}(sonde_op_info())
+#else
+#define SONDE_OP_UNUSED_(...) (void)(&(const sonde_op_info){ __VA_ARGS__, .reserved_ = 0 })
+#endif
+#define SONDE_OP(name, ...)                                                                                            \
+	for (int sonde_once_ = (0 ? SONDE_OP_UNUSED_(__VA_ARGS__) : (void)0, 1); sonde_once_; sonde_once_ = 0)
 
 static inline sonde_scope sonde_begin(const char *name)
 {

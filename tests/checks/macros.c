@@ -15,6 +15,9 @@ static int use_function(void)
 double use_macros(int n, double x)
 {
 	int64_t dims[2] = { 2, 3 };
+	/* Used by macros alone: without them there must be no warning either. */
+	int64_t number = n, shape[1] = { n };
+	double loss = x, flops = 2.0 * n;
 
 	for (int i = 0; i < n; i++) {
 		SONDE_STEP(i);
@@ -28,6 +31,7 @@ double use_macros(int n, double x)
 		SONDE_BEGIN("by hand");
 		SONDE_MARK("moment");
 		SONDE_COUNTER("loss", x);
+		SONDE_COUNTER("loss times two", loss * 2);
 		SONDE_END();
 		SONDE_OP("plain", SONDE_COMPUTE) {
 			x += 1;
@@ -35,6 +39,12 @@ double use_macros(int n, double x)
 		SONDE_OP("matmul", SONDE_COMPUTE, .flops = 2.0 * n, .bytes = x, .shape = dims, .n_dims = 2,
 			 .type = "f32") {
 			x += use_function();
+		}
+	}
+	{
+		SONDE_STEP(number);
+		SONDE_OP("conv", SONDE_COMPUTE, .flops = flops, .shape = shape, .n_dims = 1) {
+			x += 2;
 		}
 	}
 	sonde_instant("end", SONDE_CUSTOM("storage"));
