@@ -122,13 +122,14 @@ typedef struct sonde_config {
 	const char *activities; /* of cpu, memory, device, separated by commas; NULL: cpu, device, and memory if set
 				   below */
 	const char *full;	/* when the ring is full: "block" (NULL), "overwrite" or "drop" */
-	size_t buffer;		/* bytes of the ring, 0: 64 MiB */
-	unsigned report;	/* print the top N names to stderr at the end; 0: nothing */
-	bool memory;		/* record sonde_alloc and sonde_free */
-	bool shapes;		/* record tensor shapes */
-	bool stacks;		/* record the call stack of operations and allocations */
-	bool flops;		/* record FLOPs and bytes of operations */
-	bool modules;		/* record SONDE_MODULE scopes */
+	size_t buffer;	 /* bytes of the ring, 0: 64 MiB. Later recordings of a process get up to 64 MiB more than
+			    the first one asked for, and no less than it used */
+	unsigned report; /* print the top N names to stderr at the end; 0: nothing */
+	bool memory;	 /* record sonde_alloc and sonde_free */
+	bool shapes;	 /* record tensor shapes */
+	bool stacks;	 /* record the call stack of operations and allocations */
+	bool flops;	 /* record FLOPs and bytes of operations */
+	bool modules;	 /* record SONDE_MODULE scopes */
 } sonde_config;
 
 #if SONDE_LEVEL < SONDE_LEVEL_DETAILED

@@ -146,6 +146,9 @@ void config_from_environment(record_options *o)
 		o->report = 0;
 		complain("SONDE_REPORT", text, "a number of names");
 	}
+	text = secure_getenv("SONDE_CLOCK"); /* for clock.c */
+	if (text && *text && strcmp(text, "monotonic") != 0 && strcmp(text, "tsc") != 0)
+		complain("SONDE_CLOCK", text, "monotonic or tsc");
 	env_activity("SONDE_MEMORY", SONDE_ACTIVE_MEMORY_, &o->active);
 	env_activity("SONDE_MODULES", SONDE_ACTIVE_MODULES_, &o->active);
 	env_bool("SONDE_SHAPES", &o->shapes);

@@ -185,10 +185,24 @@ static bool choose_size(void)
 	return true;
 }
 
+/* For a later recording of the process. Threads hold addresses in the ring: it stays where it is and within what was
+   mapped, and chunks that are there stay in use. */
+static void resize(void)
+{
+	uint32_t wanted = (uint32_t)(rt.options.buffer / RING_CHUNK_BYTES);
+
+	lock_take(&rt.chunks_lock);
+	rt.room_chunks = rt.mapped_chunks;
+	rt.max_chunks = wanted < rt.room_chunks ? wanted : rt.room_chunks;
+	lock_release(&rt.chunks_lock);
+}
+
 sonde_status ring_open(const char *beside, sonde_error *err)
 {
-	if (rt.ring)
+	if (rt.ring) {
+		resize();
 		return SONDE_OK;
+	}
 	if (!choose_size())
 		return error_set(err, SONDE_E_IO, -1, "files may not be large enough for the ring (ulimit -f)");
 	size_t bytes = chunk_offset(rt.mapped_chunks);

@@ -79,7 +79,7 @@ static void describe_stream(void)
 		.pid_start = proc_start_time(getpid()),
 		.start_ns = ring->first.ns,
 		.start_utc_ns = clock_ns(CLOCK_REALTIME),
-		.ring_bytes = rt.options.buffer,
+		.ring_bytes = (uint64_t)rt.max_chunks * RING_CHUNK_BYTES,
 		.full = rt.options.full,
 	};
 	snprintf(info.ring_path, sizeof info.ring_path, "%s", rt.ring_path);

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include "unit/record/recorded.h"
 
-enum { N_EVENTS = 200000, N_THREADS = 3 };
+enum { N_EVENTS = 200000, N_THREADS = 3, SMALL = 256 << 10, LARGE = 2 << 20 };
 
 /* The values of the counter "n" by thread: rising, and where they end. */
 typedef struct values {
@@ -38,7 +38,7 @@ static void *emit(void *unused)
 	return NULL;
 }
 
-static outcome record(const char *full, unsigned n_threads)
+static outcome record(const char *full, unsigned n_threads, size_t buffer)
 {
 	pthread_t threads[N_THREADS];
 	outcome o = { .values = { .rising = true, .contiguous = true } };
@@ -46,7 +46,7 @@ static outcome record(const char *full, unsigned n_threads)
 	walk_counts counts;
 	sonde_trace *t = NULL;
 
-	record_start((sonde_config){ .full = full, .buffer = 256 << 10 });
+	record_start((sonde_config){ .full = full, .buffer = buffer });
 	if (n_threads == 1)
 		emit(NULL);
 	for (unsigned i = 0; n_threads > 1 && i < n_threads; i++)
@@ -72,7 +72,7 @@ static void block_loses_nothing(void **state)
 {
 	(void)state;
 	for (unsigned n_threads = 1; n_threads <= N_THREADS; n_threads += N_THREADS - 1) {
-		outcome o = record("block", n_threads);
+		outcome o = record("block", n_threads, SMALL);
 		assert_int_equal(o.n_kept, (uint64_t)N_EVENTS * n_threads);
 		if (n_threads == 1)
 			assert_true(o.values.contiguous && o.values.first == 0 && o.values.last == N_EVENTS - 1);
@@ -83,7 +83,7 @@ static void drop_counts_each_event_that_found_no_room(void **state)
 {
 	(void)state;
 	for (unsigned n_threads = 1; n_threads <= N_THREADS; n_threads += N_THREADS - 1) {
-		outcome o = record("drop", n_threads);
+		outcome o = record("drop", n_threads, SMALL);
 		assert_int_equal(o.n_overwritten, 0);
 		assert_true(o.n_kept > 0);
 		if (n_threads == 1)
@@ -95,10 +95,10 @@ static void overwrite_keeps_the_newest(void **state)
 {
 	(void)state;
 	for (unsigned n_threads = 1; n_threads <= N_THREADS; n_threads += N_THREADS - 1) {
-		outcome o = record("overwrite", n_threads);
+		outcome o = record("overwrite", n_threads, SMALL);
 		assert_int_equal(o.n_full, 0);
 		assert_true(o.n_overwritten > 0);
-		assert_true(o.n_kept > 0 && o.n_kept <= (256 << 10) / 24 + 1); /* three words each */
+		assert_true(o.n_kept > 0 && o.n_kept <= SMALL / 24 + 1); /* three words each */
 		if (n_threads == 1)
 			assert_true(o.values.contiguous && o.values.last == N_EVENTS - 1);
 	}
@@ -133,6 +133,18 @@ static void hundreds_of_threads_share_the_ring(void **state)
 	record_done(r);
 }
 
+/* The ring was made for a small one. */
+static void a_later_recording_may_have_a_larger_buffer(void **state)
+{
+	outcome o = record("overwrite", 1, LARGE);
+
+	(void)state;
+	assert_in_range(o.n_kept, 2 * SMALL / 24, LARGE / 24 + 1);
+	assert_true(o.values.contiguous && o.values.last == N_EVENTS - 1);
+	o = record("block", N_THREADS, (size_t)8 << 30); /* more than it can have: as much as there is */
+	assert_int_equal(o.n_kept, (uint64_t)N_EVENTS * N_THREADS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +152,7 @@ int main(void)
 		cmocka_unit_test(drop_counts_each_event_that_found_no_room),
 		cmocka_unit_test(overwrite_keeps_the_newest),
 		cmocka_unit_test(hundreds_of_threads_share_the_ring),
+		cmocka_unit_test(a_later_recording_may_have_a_larger_buffer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
