@@ -267,7 +267,10 @@ static void add_index(const recording *r, const program *p)
 	sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
 	if (x.stopped)
 		say("%s has no index: interrupted; everything recorded is there", r->path);
-	else if (status && status != SONDE_E_STATE) /* a process of the program still runs */
+	else if (status == SONDE_E_STATE)
+		say("a process of the program still runs; what it records is in %s.part.*, which is read with %s",
+		    r->path, r->path);
+	else if (status)
 		say("%s: %s; everything recorded is there", r->path, err.message);
 }
 
@@ -311,7 +314,7 @@ static int run(const command *self, int argc, char **argv)
 	if ((code = choose_paths(&r)) != EXIT_OK)
 		return code;
 	if (sonde_recorder_open(r.path, r.with_args ? r.argc : 1, r.argv, &recorder, &err) != SONDE_OK) {
-		say_error(r.path, err.status, &err);
+		say_error(NULL, err.status, &err); /* the message names it */
 		return EXIT_ENVIRONMENT;
 	}
 	const program_variable variables[] = {

@@ -170,6 +170,15 @@ static const char *choice_at(const void *list, size_t index)
 	return ((const char *const *)list)[index];
 }
 
+static void say_choices(const options *o, const char *word, const char *const *choices)
+{
+	char list[512] = "";
+
+	for (size_t i = 0, len = 0; choices[i] && len < sizeof list; i++)
+		len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", choices[i]);
+	say_usage(o->command, "--%s has no '%s', only %s", o->option->name, word, list);
+}
+
 static bool find_choice(const options *o, const char *word, const char *const *choices, size_t *ret_index)
 {
 	for (size_t i = 0; choices[i]; i++) {
@@ -182,7 +191,7 @@ static bool find_choice(const options *o, const char *word, const char *const *c
 	if (meant)
 		say("%s: --%s has no '%s'; did you mean '%s'?", o->command->name, o->option->name, word, meant);
 	else
-		say_usage(o->command, "--%s has no '%s'", o->option->name, word);
+		say_choices(o, word, choices);
 	return false;
 }
 

@@ -22,7 +22,7 @@ static int check_executable(const char *path)
 	if (stat(path, &st) != 0)
 		return errno;
 	if (!S_ISREG(st.st_mode))
-		return EACCES;
+		return S_ISDIR(st.st_mode) ? EISDIR : EACCES;
 	return access(path, X_OK) == 0 ? 0 : errno;
 }
 

@@ -52,6 +52,7 @@ want_code 126
 want_err "sonde: ./script: Permission denied"
 run record "$work"
 want_code 126
+want_err "sonde: $work: Is a directory"
 printf '#!/no/such/interpreter\n' > script && chmod 755 script
 run record ./script
 want_code 127
@@ -75,6 +76,21 @@ want_in "$err" "sonde: text"
 want "a foreign file was overwritten" [ "$(cat text)" = precious ]
 run record -o no/such/directory true
 want_code 4
+want_err "sonde: cannot write no/such/directory: No such file or directory"
+
+# ---- A process that outlives the program goes on, and that is said
+
+# shellcheck disable=SC2016
+run record -o run.sonde sh -c '"$0" 1000 1000 > .simple & echo $! > .pid; until [ -s .simple ]; do sleep 0.01; done' "$BUILD/prog_simple"
+want_code 0
+want_in "$err" "sonde: a process of the program still runs; what it records is in run.sonde.part.*, which is read with run.sonde"
+for _ in $(seq 1000); do
+	kill -0 "$(cat .pid)" 2> /dev/null || break
+	sleep 0.01
+done
+run report --csv run.sonde
+want_in "$out" "simple,other,1000,"
+rm -f run.sonde* .simple .pid
 
 # ---- The environment says where the runtime writes, and nothing else changes
 

@@ -43,7 +43,7 @@ refuse "doctor: 'x' is one argument too many; see sonde doctor --help" doctor x
 refuse "record: no program given; see sonde record --help" record -o x
 refuse "record: no program given; see sonde record --help" record --
 refuse "record: --full has no 'blok'; did you mean 'block'?" record --full blok true
-refuse "record: --activities has no 'gpus'; see sonde record --help" record --activities cpu,gpus true
+refuse "record: --activities has no 'gpus', only cpu, memory, device; see sonde record --help" record --activities cpu,gpus true
 refuse "record: --buffer needs a size from 256 KiB to 64.0 GiB, such as 64M, not '1K'; see sonde record --help" \
 	record --buffer 1K true
 for size in x 64X 64Mx 999999999999999999999 -1M 65G; do

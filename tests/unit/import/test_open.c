@@ -157,7 +157,7 @@ static void what_is_no_trace_says_so(void **state)
 		{ "short", "x", SONDE_E_FORMAT, "no trace that Sonde knows: neither its own nor Chrome trace JSON" },
 		{ "cut.gz", "\x1f\x8b\x08", SONDE_E_FORMAT, "the gzip data ends too early" },
 		{ "start", "\x89SND\x01", SONDE_E_TRUNCATED,
-		  "the file ends at byte 5, inside its first block: nothing was recorded" },
+		  "the file ends inside its first block: nothing was recorded" },
 		{ "index", "\x89SNDIDX\n", SONDE_E_TRUNCATED, NULL },
 	};
 	char expected[800];

@@ -50,9 +50,9 @@ static void a_shorter_struct_is_understood(void **state)
 	assert_recorded("*a");
 }
 
-static const char *const variables[] = { "SONDE_OUTPUT", "SONDE_ACTIVITIES", "SONDE_BUFFER",  "SONDE_FULL",
-					 "SONDE_REPORT", "SONDE_MEMORY",     "SONDE_MODULES", "SONDE_SHAPES",
-					 "SONDE_STACKS", "SONDE_FLOPS" };
+static const char *const variables[] = { "SONDE_OUTPUT", "SONDE_ACTIVITIES", "SONDE_BUFFER", "SONDE_FULL",
+					 "SONDE_CLOCK",	 "SONDE_REPORT",     "SONDE_MEMORY", "SONDE_MODULES",
+					 "SONDE_SHAPES", "SONDE_STACKS",     "SONDE_FLOPS" };
 
 static void clear_environment(void)
 {
@@ -125,6 +125,8 @@ static void wrong_values_in_the_environment_are_said_and_not_used(void **state)
 		  "sonde: SONDE_BUFFER=4Mx is not a size from 256K to 64G; the default is used\n" },
 		{ "SONDE_FULL", "wait",
 		  "sonde: SONDE_FULL=wait is not block, overwrite or drop; the default is used\n" },
+		{ "SONDE_CLOCK", "sundial",
+		  "sonde: SONDE_CLOCK=sundial is not monotonic or tsc; the default is used\n" },
 		{ "SONDE_REPORT", "many", "sonde: SONDE_REPORT=many is not a number of names; the default is used\n" },
 		{ "SONDE_MEMORY", "maybe", "sonde: SONDE_MEMORY=maybe is not 0 or 1; the default is used\n" },
 		{ "SONDE_BUFFER", "4MiB", "" },
