@@ -9,12 +9,19 @@
 #define SORT_BEFORE(a, b) ((a)->start < (b)->start)
 #include "store/sort_template.h"
 
+/* How long it and all before it are; a set that is not merged yet may be longer than any time. */
+static int64_t length_to(const interval *i)
+{
+	return (int64_t)((uint64_t)i->before + (uint64_t)i->end - (uint64_t)i->start);
+}
+
 static void append(intervals *s, int64_t start, int64_t end)
 {
+	int64_t before = s->n ? length_to(&s->items[s->n - 1]) : 0;
 	interval *i = s->n < s->capacity ? &s->items[s->n++] : VEC_ADD(s);
 
 	if (i)
-		*i = (interval){ start, end };
+		*i = (interval){ start, end, before };
 	else
 		s->failed = true;
 }
@@ -51,7 +58,9 @@ bool intervals_merge(intervals *s)
 			if (s->items[i].end > s->items[n - 1].end)
 				s->items[n - 1].end = s->items[i].end;
 		} else {
-			s->items[n++] = s->items[i];
+			s->items[n] = s->items[i];
+			s->items[n].before = n ? length_to(&s->items[n - 1]) : 0;
+			n++;
 		}
 	}
 	s->n = n;
@@ -66,11 +75,7 @@ void intervals_done(intervals *s)
 
 int64_t intervals_length(const intervals *s)
 {
-	int64_t length = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		length += s->items[i].end - s->items[i].start;
-	return length;
+	return s->n ? length_to(&s->items[s->n - 1]) : 0;
 }
 
 /* Steps through both at once: the next stretch that both have, from *i and *j on. */
@@ -85,7 +90,7 @@ static bool next_common(const intervals *a, const intervals *b, size_t *i, size_
 		else
 			++*j;
 		if (start < end) {
-			*ret_common = (interval){ start, end };
+			*ret_common = (interval){ .start = start, .end = end };
 			return true;
 		}
 	}
@@ -102,10 +107,27 @@ int64_t intervals_overlap(const intervals *a, const intervals *b)
 	return length;
 }
 
+/* The first from `low` on that begins at ns or later. */
+static size_t first_from(const intervals *s, size_t low, int64_t ns)
+{
+	size_t high = s->n;
+
+	for (size_t step = 1; step < high - low; step *= 2) /* mostly it is near */
+		if (s->items[low + step].start >= ns)
+			high = low + step;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (s->items[middle].start < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 int64_t intervals_overlap_with(const intervals *s, int64_t start, int64_t end)
 {
 	size_t low = 0, high = s->n;
-	int64_t length = 0;
 
 	while (low < high) { /* the first that ends after start */
 		size_t middle = low + (high - low) / 2;
@@ -114,12 +136,12 @@ int64_t intervals_overlap_with(const intervals *s, int64_t start, int64_t end)
 		else
 			high = middle;
 	}
-	for (; low < s->n && s->items[low].start < end; low++) {
-		int64_t from = s->items[low].start > start ? s->items[low].start : start;
-		int64_t to = s->items[low].end < end ? s->items[low].end : end;
-		length += to - from;
-	}
-	return length;
+	high = low < s->n && s->items[low].start < end ? first_from(s, low, end) : low;
+	if (low == high)
+		return 0;
+	const interval *first = &s->items[low], *last = &s->items[high - 1];
+	return length_to(last) - first->before - (start > first->start ? start - first->start : 0) -
+	       (last->end > end ? last->end - end : 0);
 }
 
 bool intervals_union(const intervals *a, const intervals *b, intervals *ret)

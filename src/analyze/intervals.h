@@ -17,6 +17,7 @@
 
 typedef struct interval {
 	int64_t start, end;
+	int64_t before; /* of a merged set: the length of all before it */
 } interval;
 
 typedef struct intervals {
@@ -31,7 +32,7 @@ void intervals_done(intervals *s);
 
 int64_t intervals_length(const intervals *s);
 int64_t intervals_overlap(const intervals *a, const intervals *b); /* length of what they have in common */
-/* Of one stretch of time; start <= end. Binary search. */
+/* Of one stretch of time; start <= end. Binary search, however much lies in it. */
 int64_t intervals_overlap_with(const intervals *s, int64_t start, int64_t end);
 
 /* *ret is empty or to be overwritten; may not be a or b. False when out of memory. */

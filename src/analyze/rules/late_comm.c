@@ -85,7 +85,7 @@ static void measure_rank(const rule_run *r, const evidence_rank *k, lateness *l)
 		l->lost = add_bounded(l->lost, lost);
 		if (lost > l->worst) {
 			l->worst = lost;
-			l->worst_time = (interval){ b->from, b->first };
+			l->worst_time = (interval){ .start = b->from, .end = b->first };
 			l->worst_rank = k->of->rank;
 		}
 	}

@@ -10,15 +10,16 @@ typedef struct shape {
 	const char *what;
 	int64_t dur_ns; /* of all; 0: instants */
 	int64_t apart_ns;
-	bool many_names, many_threads;
+	bool many_names, many_threads, many_steps;
 } shape;
 
 static const shape shapes[] = {
-	{ "all on one instant", 0, 0, false, false },
-	{ "all the same time", 10000, 0, false, false },
-	{ "each begins inside the last one", 1000000, 10, false, false },
-	{ "a name and a stream for each", 10, 20, true, false },
-	{ "a thread for each", 10, 20, false, true },
+	{ "all on one instant", 0, 0, false, false, false },
+	{ "all the same time", 10000, 0, false, false, false },
+	{ "each begins inside the last one", 1000000, 10, false, false, false },
+	{ "a name and a stream for each", 10, 20, true, false, false },
+	{ "a thread for each", 10, 20, false, true, false },
+	{ "a thread for each, with a step over everything", 10, 20, false, true, true },
 };
 enum { N_SHAPES = sizeof shapes / sizeof shapes[0] };
 
@@ -44,11 +45,14 @@ static sonde_trace *make_hostile(const shape *s, size_t n)
 	uint32_t thread = thread_track(b, cpu, 11);
 	sonde_trace *t = NULL;
 
-	add_slice(b, thread, 0, 1000000000, builder_site(b, string_of(b, "ProfilerStep#1"), 0, CLASS_STEP, 0));
+	uint32_t step = site_named(b, "ProfilerStep#1", CLASS_STEP);
+	add_slice(b, thread, 0, 1000000000, step);
 	for (size_t i = 0; i < n / 4; i++) {
 		int64_t id = s->many_names ? (int64_t)(i % 5000) : 7;
 		uint32_t stream = builder_track(b, TRACK_STREAM, gpu, id, INDEX_NONE, INDEX_NONE);
 		uint32_t other = s->many_threads ? thread_track(b, cpu, (int64_t)(12 + i)) : thread;
+		if (s->many_steps)
+			add_slice(b, other, (int64_t)i, 1000000000, step);
 		put(b, other, s, i, &(device_slice){ 0, 0, 0, "aten::mm", "cpu_op", CLASS_COMPUTE, 0 });
 		put(b, thread, s, i,
 		    &(device_slice){ 0, 0, 0, "cudaLaunchKernel", "cuda_runtime", CLASS_RUNTIME, 2 * i + 1 });
