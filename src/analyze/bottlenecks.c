@@ -172,7 +172,7 @@ static void rank_findings(sonde_result *r)
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------- */
 
-static void tell_headline(sonde_result *r, const evidence *e)
+static void tell_headline(sonde_result *r, const evidence *e, bool any_data)
 {
 	char lost[NUMBER_TEXT], span[NUMBER_TEXT], share[NUMBER_TEXT];
 	int64_t each = e->span_ns / (e->n_ranks ? (int64_t)e->n_ranks : 1);
@@ -190,7 +190,12 @@ static void tell_headline(sonde_result *r, const evidence *e)
 				      format_percent(share, each > 0 ? most * 1e11 / (double)each : 0));
 	if (!steps || !worth)
 		return;
-	if (r->n_findings)
+	if (!any_data)
+		result_headline(r, "nothing could be checked: %s",
+				e->rows.n_left_out		   ? "nothing is left of the trace"
+				: trace_is_imported(e->rows.trace) ? "the trace has no slices"
+								   : "the program has no scopes");
+	else if (r->n_findings)
 		result_headline(r, "%zu finding%s%s%s", r->n_findings, r->n_findings == 1 ? "" : "s", worth, steps);
 	else
 		result_headline(r, "nothing worth changing found in %s%s", span, steps);
@@ -296,7 +301,7 @@ static void tell(sonde_result *r, const evidence *e, const rule_run *runs)
 {
 	bool explain = setting(e->options, &explain_setting) != 0;
 
-	tell_headline(r, e);
+	tell_headline(r, e, count_verdicts(runs, VERDICT_NO_DATA) < N_RULES);
 	result_add(r, "span_ns", cell_ns(e->span_ns / (e->n_ranks ? (int64_t)e->n_ranks : 1)));
 	result_add(r, "n_steps", cell_count(e->n_steps));
 	tell_rules(r, runs, explain);

@@ -233,14 +233,12 @@ static int64_t take_out(intervals *left, const intervals *by)
 /* Each instant of idleness has one reason: data before communication before operators before everything else. */
 static bool explain_idle(evidence_rank *k)
 {
-	intervals left = { 0 };
-	bool ok = intervals_intersect(&k->idle, &k->span, &left); /* a copy */
+	bool ok = intervals_intersect(&k->idle, &k->span, &k->other); /* a copy */
 
-	k->idle_loading_ns = take_out(&left, &k->loading);
-	k->idle_comm_ns = take_out(&left, &k->comm_host);
-	k->idle_ops_ns = take_out(&left, &k->ops);
-	k->idle_other_ns = intervals_length(&left);
-	intervals_done(&left);
+	k->idle_loading_ns = take_out(&k->other, &k->loading);
+	k->idle_comm_ns = take_out(&k->other, &k->comm_host);
+	k->idle_ops_ns = take_out(&k->other, &k->ops);
+	k->idle_other_ns = intervals_length(&k->other);
 	return ok && k->idle_loading_ns >= 0 && k->idle_comm_ns >= 0 && k->idle_ops_ns >= 0;
 }
 
@@ -338,7 +336,7 @@ void evidence_done(evidence *e)
 	for (size_t i = 0; i < e->n_ranks; i++) {
 		evidence_rank *k = &e->ranks[i];
 		intervals *sets[] = { &k->span, &k->compute, &k->comm,	    &k->copies, &k->busy,
-				      &k->idle, &k->loading, &k->comm_host, &k->ops };
+				      &k->idle, &k->loading, &k->comm_host, &k->ops,	&k->other };
 		for (size_t j = 0; j < sizeof sets / sizeof *sets; j++)
 			intervals_done(sets[j]);
 	}

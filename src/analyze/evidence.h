@@ -61,6 +61,7 @@ typedef struct evidence_rank {
 	intervals busy, idle;		 /* of the device, within the span */
 	intervals loading, comm_host;	 /* of the host */
 	intervals ops;			 /* operators and driver calls of the host, all threads */
+	intervals other;		 /* the device is idle, and the host in none of these */
 	/* The device is idle while the host ... */
 	int64_t idle_loading_ns, idle_comm_ns, idle_ops_ns, idle_other_ns;
 } evidence_rank;

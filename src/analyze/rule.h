@@ -160,13 +160,17 @@ typedef struct counter_sample {
 } counter_sample;
 typedef VEC(counter_sample) counter_samples;
 counter_samples rule_counter(const rule_run *r, machine_counter what);
+/* Of recordings of ours: how much of one processor the program used, at most all of it. VEC_DONE(). */
+counter_samples rule_processor_time(const rule_run *r);
 
 /* A rule about a counter that is high while the device has little to do. Its settings are, in this order: above which
    share the counter is high, below which share the device is idle, and of how many samples both must be true. */
 typedef struct starved_rule {
 	machine_counter counter;
 	const char *title;
-	const char *state; /* "the processor is busy" */
+	const char *state;     /* "the processor is busy" */
+	const char *own_state; /* what recordings of ours know instead: "the program keeps a processor busy"; NULL:
+				  nothing */
 	const char *suggestion;
 } starved_rule;
 void rule_starved(rule_run *r, const starved_rule *what);

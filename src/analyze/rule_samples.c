@@ -83,27 +83,88 @@ static const evidence_rank *rank_of_track(const evidence *e, uint32_t track)
 	return k ? k : e->ranks;
 }
 
+static bool add_sample(counter_samples *to, const evidence_rank *k, int64_t from, int64_t to_ns, double value)
+{
+	int64_t seen = intervals_overlap_with(&k->span, from, to_ns);
+
+	if (seen <= 0 || !(value >= 0 && value <= 1))
+		return true;
+	counter_sample *sample = VEC_ADD(to);
+	if (sample)
+		*sample = (counter_sample){
+			{ from, to_ns, seen, intervals_overlap_with(&k->busy, from, to_ns), k->of->rank }, value
+		};
+	return sample != NULL;
+}
+
+static double value_of(const int64_t *at)
+{
+	double value;
+
+	memcpy(&value, &at[VALUE_BITS], sizeof value);
+	return value;
+}
+
 /* Each value stands for the time since the one before it. */
 static bool add_counter(const evidence *e, const index_counter *c, table_cursor *cursor, counter_samples *to)
 {
 	const evidence_rank *k = rank_of_track(e, c->track);
 	int64_t at[COLUMNS_MAX], before = 0;
+	bool ok = true;
 
 	table_first(cursor, e->rows.ix, SECTION_VALUES, c->first_value);
-	for (uint64_t i = 0; i < c->n_values && table_next(cursor, at); before = at[VALUE_TIME], i++) {
-		double value;
-		memcpy(&value, &at[VALUE_BITS], sizeof value);
-		int64_t seen = i ? intervals_overlap_with(&k->span, before, at[VALUE_TIME]) : 0;
-		if (seen <= 0 || !(value >= 0 && value <= 100))
-			continue;
-		counter_sample *sample = VEC_ADD(to);
-		if (!sample)
-			return false;
-		*sample = (counter_sample){ { before, at[VALUE_TIME], seen,
-					      intervals_overlap_with(&k->busy, before, at[VALUE_TIME]), k->of->rank },
-					    value / 100 };
+	for (uint64_t i = 0; ok && i < c->n_values && table_next(cursor, at); before = at[VALUE_TIME], i++)
+		ok = !i || add_sample(to, k, before, at[VALUE_TIME], value_of(at) / 100);
+	return ok;
+}
+
+/* ---- Our own recordings: the time that the program has had a processor, in it and in the system ------------------ */
+
+static bool is_named(const sonde_index *ix, const index_counter *c, const char *name)
+{
+	return strcmp(index_text(ix, c->name), name) == 0;
+}
+
+/* Both series have a value of each look at the process. Several processors at once are one that is busy. */
+static bool add_processor_time(const evidence *e, const index_counter *user, const index_counter *system,
+			       table_cursor *cursors, counter_samples *to)
+{
+	const evidence_rank *k = rank_of_track(e, user->track);
+	uint64_t n = user->n_values < system->n_values ? user->n_values : system->n_values;
+	int64_t at[COLUMNS_MAX], other[COLUMNS_MAX], before = 0;
+	double so_far = 0;
+	bool ok = true;
+
+	table_first(&cursors[0], e->rows.ix, SECTION_VALUES, user->first_value);
+	table_first(&cursors[1], e->rows.ix, SECTION_VALUES, system->first_value);
+	for (uint64_t i = 0; ok && i < n && table_next(&cursors[0], at) && table_next(&cursors[1], other); i++) {
+		double sum = value_of(at) + value_of(other), used = sum - so_far;
+		double length = (double)(at[VALUE_TIME] - before);
+		if (i && length > 0)
+			ok = add_sample(to, k, before, at[VALUE_TIME], used < length ? used / length : 1);
+		before = at[VALUE_TIME];
+		so_far = sum;
 	}
-	return true;
+	return ok;
+}
+
+counter_samples rule_processor_time(const rule_run *r)
+{
+	const evidence *e = r->e;
+	size_t n;
+	const index_counter *counters = index_counters(e->rows.ix, &n);
+	table_cursor *cursors = n ? malloc(2 * sizeof *cursors) : NULL;
+	counter_samples samples = { 0 };
+	bool ok = !n || cursors;
+
+	for (size_t i = 0; ok && e->n_ranks && i + 1 < n; i++)
+		if (is_named(e->rows.ix, &counters[i], "cpu time ns user") &&
+		    is_named(e->rows.ix, &counters[i + 1], "cpu time ns system") &&
+		    counters[i].track == counters[i + 1].track)
+			ok = add_processor_time(e, &counters[i], &counters[i + 1], cursors, &samples);
+	free(cursors);
+	r->result->failed = r->result->failed || !ok;
+	return samples;
 }
 
 counter_samples rule_counter(const rule_run *r, machine_counter what)
@@ -127,10 +188,13 @@ void rule_starved(rule_run *r, const starved_rule *what)
 {
 	enum { BUSY, USE, SAMPLES };
 	counter_samples samples = rule_counter(r, what->counter);
+	bool is_own = !samples.n && what->own_state;
 	size_t n = 0;
 	int64_t lost = 0;
 	use_part worst = { 0 };
 
+	if (is_own)
+		samples = rule_processor_time(r);
 	for (size_t i = 0; i < samples.n; i++) {
 		const use_part *at = &samples.items[i].time;
 		if (samples.items[i].value <= rule_setting(r, BUSY) || use_of(at) >= rule_setting(r, USE))
@@ -149,7 +213,8 @@ void rule_starved(rule_run *r, const starved_rule *what)
 			r->result, f,
 			"In %zu of %zu samples %s more than %.0f %% of the time while the device is used less than "
 			"%.0f %%.",
-			n, samples.n, what->state, 100 * rule_setting(r, BUSY), 100 * rule_setting(r, USE));
+			n, samples.n, is_own ? what->own_state : what->state, 100 * rule_setting(r, BUSY),
+			100 * rule_setting(r, USE));
 		finding_suggest(r->result, f, "%s", what->suggestion);
 		f->confidence = 0.8;
 		rule_link_time(r, f, worst.rank, worst.from_ns, worst.to_ns);

@@ -1,4 +1,5 @@
-/* The processor is busy while the device waits. From counters of the machine, where the trace has them. */
+/* The processor is busy while the device waits. From counters of the machine, where the trace has them; in
+   recordings of ours from the program's processor time. */
 #include "analyze/rule.h"
 
 static const setting_def settings[] = {
@@ -12,6 +13,7 @@ static void run(rule_run *r)
 	rule_starved(r, &(starved_rule){ .counter = COUNTER_CPU,
 					 .title = "the processor is the bottleneck",
 					 .state = "the processor is busy",
+					 .own_state = "the program keeps a processor busy",
 					 .suggestion = "more cores, cheaper preprocessing, or do it on the device" });
 }
 
@@ -20,7 +22,7 @@ const rule cpu_bottleneck_rule = {
 	.checks = "The processor is busy while the device waits",
 	.number = 10,
 	.needs = NEED_DEVICE,
-	.sign_of = "dataloader",
+	.sign_of = "dataloader python_bound", /* which says whose code it is */
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

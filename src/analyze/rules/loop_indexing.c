@@ -1,9 +1,13 @@
-/* A loop in Python takes a tensor apart element by element: the same operators after every aten::select. */
+/*
+ * A loop in Python takes tensors apart element by element: the same operators after every aten::select. A pass of the
+ * loop may have several of them, one for each tensor: pred[i] == label[i].
+ */
 #include "analyze/rule.h"
 
 #include <string.h>
 
 enum { TIMES, WARN };
+enum { MOST_SELECTS = 4 }; /* in a pass of a loop */
 static const setting_def settings[] = {
 	{ "loop_indexing.times", SETTING_NUMBER, "10", "repetitions in a row" },
 	{ "loop_indexing.warn", SETTING_SHARE, "1%", "the loops, as a share of the time looked at" },
@@ -14,70 +18,95 @@ static bool is_select(const evidence *e, size_t i)
 	return strcmp(row_name(&e->rows, &e->rows.items[i]), "aten::select") == 0;
 }
 
-/* Where what follows the select ends: at the next select among its siblings, or at the end of them. */
-static size_t group_end(const evidence *e, size_t select)
+/* The next one among its siblings, or SIZE_MAX. */
+static size_t next_select(const evidence *e, size_t at)
 {
-	size_t at = select, next;
-
-	while ((next = row_sibling(e, at)) != SIZE_MAX && !is_select(e, next))
-		at = next;
-	return e->rows.items[at].end;
+	do
+		at = row_sibling(e, at);
+	while (at != SIZE_MAX && !is_select(e, at));
+	return at;
 }
 
-/* The same operators one after the other; the last group of a loop may go on. */
-static bool same_group(const evidence *e, size_t a, size_t b)
+/* The same operators follow both selects, as many as there are up to the next one behind a. The last of them behind b,
+   which may go on; SIZE_MAX: they do not. */
+static size_t same_group(const evidence *e, size_t a, size_t b)
 {
 	for (;;) {
 		if (e->rows.items[a].site != e->rows.items[b].site)
-			return false;
+			return SIZE_MAX;
+		size_t last = b;
 		a = row_sibling(e, a);
 		b = row_sibling(e, b);
 		if (a == SIZE_MAX || is_select(e, a))
-			return true;
+			return last;
 		if (b == SIZE_MAX)
-			return false;
+			return SIZE_MAX;
 	}
 }
 
-/* The last sibling of `first` that begins before row `end`. */
-static size_t last_before(const evidence *e, size_t first, size_t end)
+/* How often what is behind the select comes again, with n_selects in each pass; where the last pass ends. */
+static uint64_t passes(const evidence *e, size_t select, size_t n_selects, size_t *ret_last)
 {
-	size_t at = first;
+	size_t at = select, found;
+	uint64_t n = 0;
 
-	for (size_t next; (next = row_sibling(e, at)) != SIZE_MAX && next < end;)
-		at = next;
-	return at;
+	for (size_t i = 0; i < n_selects && at != SIZE_MAX; i++)
+		at = next_select(e, at);
+	while (at != SIZE_MAX && (found = same_group(e, select, at)) != SIZE_MAX) {
+		*ret_last = found;
+		select = next_select(e, select);
+		at = next_select(e, at);
+		n++;
+	}
+	return n / n_selects + 1;
+}
+
+/* A loop that begins with the select; where it ends, or SIZE_MAX. */
+static size_t find_loop(const rule_run *r, size_t select, uint64_t *ret_times)
+{
+	size_t last = SIZE_MAX;
+
+	for (size_t n = 1; n <= MOST_SELECTS; n++) {
+		*ret_times = passes(r->e, select, n, &last);
+		if (*ret_times > 1 && (double)*ret_times >= rule_setting(r, TIMES))
+			return last;
+	}
+	return SIZE_MAX;
 }
 
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
 	tally loops = { 0 };
+	uint64_t n_passes = 0;
+	interval worst = { 0 };
 
 	for (size_t i = 0; i < e->rows.n;) {
-		uint64_t times = 1;
-		size_t next = i;
-		size_t group = is_select(e, i) ? group_end(e, i) : i;
-		for (next = group; next > i && next < e->rows.n && is_select(e, next) && same_group(e, i, next);
-		     times++)
-			next = group_end(e, next);
-		if (times > 1 && (double)times >= rule_setting(r, TIMES)) {
-			size_t last = last_before(e, i, next);
-			int64_t ns = row_end_ns(&e->rows.items[last]) - e->rows.items[i].start_ns;
-			tally_add(&loops, (uint32_t)i, ns - ns / (int64_t)times);
+		uint64_t times = 0;
+		size_t last = is_select(e, i) ? find_loop(r, i, &times) : SIZE_MAX;
+		if (last == SIZE_MAX) {
+			i++;
+			continue;
 		}
-		i = next > i ? next : i + 1;
+		interval loop = { .start = e->rows.items[i].start_ns, .end = row_end_ns(&e->rows.items[last]) };
+		int64_t ns = loop.end - loop.start;
+		tally_add(&loops, (uint32_t)i, ns - ns / (int64_t)times);
+		worst = ns > worst.end - worst.start ? loop : worst;
+		n_passes += times;
+		i = e->rows.items[last].end;
 	}
 	rule_saw(r, "%s loops, %s (%s)", say_count(r, loops.n), say_each(r, loops.ns), say_part(r, loops.ns));
 	if (!rule_exceeds(r, loops.ns, WARN))
 		return;
-	sonde_finding *f = rule_found(r, loops.ns, "a Python loop goes through a tensor element by element");
+	sonde_finding *f = rule_found(r, loops.ns, "a loop takes tensors apart element by element");
 	finding_evidence(r->result, f,
-			 "%s times the same operators follow an aten::select at least %d times in a row: %s.",
-			 say_count(r, loops.n), (int)rule_setting(r, TIMES), say_each(r, loops.ns));
+			 "%s loops in which the same operators follow every aten::select pass %s times in all; one "
+			 "pass each would save %s.",
+			 say_count(r, loops.n), say_count(r, n_passes), say_each(r, loops.ns));
 	finding_suggest(r->result, f, "do it with one operator over the whole tensor");
 	f->confidence = 0.7;
 	tally_link(r, f, &loops);
+	finding_time(f, worst.start, worst.end);
 }
 
 const rule loop_indexing_rule = {

@@ -1,16 +1,97 @@
 /* The device is idle while the host is in none of: loader, operators, launches, communication. That is Python. */
 #include "analyze/rule.h"
 
-enum { WARN };
+#include <stdlib.h>
+#include <string.h>
+
+enum { WARN, MOST_CODE = 3 };
 static const setting_def settings[] = {
 	{ "python_bound.warn", SETTING_SHARE, "3%", "idle while the host is outside of operators" },
 };
 
 static int64_t outside_of_operators(const evidence_rank *k, interval idle)
 {
-	return idle.end - idle.start - intervals_overlap_with(&k->ops, idle.start, idle.end) -
-	       intervals_overlap_with(&k->loading, idle.start, idle.end) -
-	       intervals_overlap_with(&k->comm_host, idle.start, idle.end);
+	return intervals_overlap_with(&k->other, idle.start, idle.end);
+}
+
+/* ---- Whose code it is -------------------------------------------------------------------------------------------- */
+
+/* A scope, an annotation or a Python function, no step. */
+static bool is_code(const evidence *e, const row *at)
+{
+	return at->class != CLASS_STEP && !(at->flags & (ROW_ON_STREAM | ROW_ASYNC)) &&
+	       !(row_traits(e, at) & (TRAIT_OP | TRAIT_RUNTIME | TRAIT_LOADER | TRAIT_COMM_HOST));
+}
+
+/* Each instant goes to the innermost code of the thread that has the steps. around: by row of the track, the nearest
+   code above it or ROW_NONE. */
+static void add_thread(const evidence *e, const evidence_rank *k, uint32_t *around, int64_t *by_site)
+{
+	uint32_t first = e->rows.first_of_track[k->main_track], end = e->rows.first_of_track[k->main_track + 1];
+
+	for (uint32_t i = first; i < end; i++) {
+		const row *at = evidence_row(e, i);
+		uint32_t above = at->parent;
+		if (above != ROW_NONE && !is_code(e, evidence_row(e, above)))
+			above = around[above - first];
+		around[i - first] = above;
+		if (!is_code(e, at))
+			continue;
+		int64_t ns = intervals_overlap_with(&k->other, at->start_ns, row_end_ns(at));
+		by_site[at->site] = add_bounded(by_site[at->site], ns);
+		if (above != ROW_NONE) {
+			int64_t *outer = &by_site[evidence_row(e, above)->site];
+			*outer = add_bounded(*outer, -ns);
+		}
+	}
+}
+
+/* The sites with most of it, the most first; at least a twentieth of what is lost. Returns how many. */
+static size_t find_code(const rule_run *r, int64_t lost, uint32_t *ret_sites, int64_t *ret_ns)
+{
+	enum { PART = 20 };
+	const evidence *e = r->e;
+	int64_t *by_site = calloc(e->rows.n_sites + 1, sizeof *by_site);
+	uint32_t *around = malloc((e->rows.n + 1) * sizeof *around);
+	size_t n = 0;
+
+	for (size_t i = 0; by_site && around && i < e->n_ranks; i++)
+		if (e->ranks[i].main_track < e->rows.n_tracks)
+			add_thread(e, &e->ranks[i], around, by_site);
+	r->result->failed |= !by_site || !around;
+	for (uint32_t i = 0; by_site && around && i < e->rows.n_sites; i++) {
+		size_t at = n;
+		if (by_site[i] <= lost / PART)
+			continue;
+		while (at > 0 && ret_ns[at - 1] < by_site[i])
+			at--;
+		if (at == MOST_CODE)
+			continue;
+		n += n < MOST_CODE;
+		memmove(&ret_sites[at + 1], &ret_sites[at], (n - 1 - at) * sizeof *ret_sites);
+		memmove(&ret_ns[at + 1], &ret_ns[at], (n - 1 - at) * sizeof *ret_ns);
+		ret_sites[at] = i;
+		ret_ns[at] = by_site[i];
+	}
+	free(by_site);
+	free(around);
+	return n;
+}
+
+/* True: it is known which code. */
+static bool tell_code(rule_run *r, sonde_finding *f, int64_t lost)
+{
+	const rows *all = &r->e->rows;
+	uint32_t sites[MOST_CODE];
+	int64_t ns[MOST_CODE];
+	size_t n = find_code(r, lost, sites, ns);
+
+	for (size_t i = 0; i < n; i++)
+		finding_affects(r->result, f, index_text(all->ix, all->sites[sites[i]].name));
+	if (n)
+		finding_evidence(r->result, f, "%s of it (%s) in `%s` itself.", say_each(r, ns[0]),
+				 say_share(r, ns[0], lost), index_text(all->ix, all->sites[sites[0]].name));
+	return n;
 }
 
 static void run(rule_run *r)
@@ -28,9 +109,15 @@ static void run(rule_run *r)
 			 "For %s of the time the device is idle and the host is neither in an operator nor "
 			 "in a launch, a load or a collective: the program's own code, or nothing recorded.",
 			 say_part(r, lost));
-	finding_suggest(r->result, f,
-			"record it again with with_stack=True, or sample it, to see which code; "
-			"move logging, metrics and bookkeeping out of the step");
+	if (tell_code(r, f, lost))
+		finding_suggest(r->result, f,
+				"do it before it is needed: in another thread, for the next step while the device "
+				"works, or not in every step");
+	else
+		finding_suggest(r->result, f,
+				"%s, to see which code; move logging, metrics and bookkeeping out of the step",
+				trace_is_imported(e->rows.trace) ? "record it again with with_stack=True"
+								 : "put scopes around what the steps do");
 	f->confidence = 0.6;
 	rule_link_idle(r, f, outside_of_operators);
 }
@@ -40,7 +127,7 @@ const rule python_bound_rule = {
 	.checks = "The device waits for the program outside of any operator",
 	.number = 5,
 	.needs = NEED_DEVICE,
-	.sign_of = "slow_start step_outliers cpu_bottleneck io_bottleneck pipeline_bubble",
+	.sign_of = "slow_start step_outliers io_bottleneck pipeline_bubble",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

@@ -62,10 +62,11 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, slow.ns, "some steps take far longer than the others");
 	finding_evidence(r->result, f,
-			 "%s of %zu steps take more than %s, %.3g deviations beyond the median of %s; the worst is "
+			 "%s of %zu steps %s more than %s, %.3g deviations beyond the median of %s; the worst is "
 			 "step %" PRId64 " with %s.",
-			 say_count(r, slow.n), e->rows.n_steps, say_ns(r, whole_bounded(limit)),
-			 rule_setting(r, DEVIATIONS), say_ns(r, e->median_step_ns), worst, say_ns(r, worst_ns));
+			 say_count(r, slow.n), e->rows.n_steps, slow.n == 1 ? "takes" : "take",
+			 say_ns(r, whole_bounded(limit)), rule_setting(r, DEVIATIONS), say_ns(r, e->median_step_ns),
+			 worst, say_ns(r, worst_ns));
 	finding_suggest(r->result, f,
 			"look at step %" PRId64 ": garbage collection, checkpoints, logging, input, other "
 			"programs",

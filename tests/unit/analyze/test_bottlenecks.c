@@ -209,6 +209,48 @@ static void an_empty_trace_has_no_data_and_no_error(void **state)
 	sonde_trace_free(trace);
 }
 
+static void compute_on_the_host(kit *k, int64_t t, bool fires)
+{
+	kernel(k, t, 50, 4000, GEMM);
+	if (fires) {
+		scope(k, t + 4000, t + 9900, "metrics");
+		scope(k, t + 5000, t + 9000, "confusion matrix");
+	}
+}
+
+static void code_that_the_device_waits_for_is_named(void **state)
+{
+	static const rule_case c = { .rule = "python_bound", .plant = compute_on_the_host };
+	sonde_analyze_options options = { 0 };
+
+	(void)state;
+	for (int named = 0; named < 2; named++) {
+		sonde_result *result = analyze(&c, named, &options);
+		const sonde_finding *f = sonde_result_finding(result, 0);
+		assert_string_equal(f->rule, "python_bound");
+		assert_int_equal(f->n_affected, named ? 2 : 0);
+		if (named) {
+			assert_string_equal(f->affected[0], "confusion matrix");
+			assert_string_equal(f->affected[1], "metrics");
+		}
+		assert_int_equal(strstr(f->suggestion, "with_stack") == NULL, named);
+		sonde_result_free(result);
+	}
+}
+
+static void a_trace_without_slices_cannot_be_checked(void **state)
+{
+	sonde_trace *trace = NULL;
+	sonde_result *result;
+
+	(void)state;
+	assert_int_equal(trace_of_index(finish(builder_with_threads(1)), &trace, NULL), SONDE_OK);
+	assert_int_equal(sonde_analyze(trace, "bottlenecks", NULL, &result, NULL), SONDE_OK);
+	assert_string_equal(sonde_result_headline(result), "nothing could be checked: the trace has no slices");
+	sonde_result_free(result);
+	sonde_trace_free(trace);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -219,6 +261,8 @@ int main(void)
 		cmocka_unit_test(signs_go_in_no_circle),
 		cmocka_unit_test(thresholds_are_settings),
 		cmocka_unit_test(an_empty_trace_has_no_data_and_no_error),
+		cmocka_unit_test(code_that_the_device_waits_for_is_named),
+		cmocka_unit_test(a_trace_without_slices_cannot_be_checked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

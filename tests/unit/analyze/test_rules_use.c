@@ -18,6 +18,20 @@ static void sample(kit *k, int64_t t, const char *name, double value)
 	kernel(k, t, 50, 2500, GEMM);
 }
 
+/* As sonde record writes them: the time so far, in the program and in the system. */
+static void use_processor_time(kit *k, int64_t t, bool fires)
+{
+	for (int64_t i = 1; i <= 4; i++) {
+		double so_far = (double)((t + 2500 * i) * k->unit) * (fires ? 0.99 : 0.8);
+		int64_t time_ns = 5000000 + (t + 2500 * i) * k->unit;
+		builder_value(k->b, k->tracks[MAIN], string_of(k->b, "cpu time ns"), string_of(k->b, "user"),
+			      string_of(k->b, "process"), time_ns, 0.75 * so_far);
+		builder_value(k->b, k->tracks[MAIN], string_of(k->b, "cpu time ns"), string_of(k->b, "system"),
+			      string_of(k->b, "process"), time_ns, 0.25 * so_far);
+	}
+	kernel(k, t, 50, 2500, GEMM);
+}
+
 static void use_the_processor(kit *k, int64_t t, bool fires)
 {
 	sample(k, t, "CPU utilization", fires ? 95 : 85);
@@ -86,6 +100,7 @@ static void rules_of_use_fire_where_planted_and_not_nearly_there(void **state)
 	static const rule_case cases[] = {
 		{ .rule = "uneven_use", .plant = idle_once, .lost_us = 955 },
 		{ .rule = "cpu_bottleneck", .plant = use_the_processor, .lost_us = 7500 },
+		{ .rule = "cpu_bottleneck", .plant = use_processor_time, .lost_us = 7500 },
 		{ .rule = "io_bottleneck", .plant = wait_for_disks, .lost_us = 7500 },
 		{ .rule = "small_batch",
 		  .plant = use_little_memory,
