@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARN, MOST_CODE = 3 };
+enum { WARN, MOST_CODE = 2 };
 static const setting_def settings[] = {
 	{ "python_bound.warn", SETTING_SHARE, "3%", "idle while the host is outside of operators" },
 };
@@ -46,10 +46,10 @@ static void add_thread(const evidence *e, const evidence_rank *k, uint32_t *arou
 	}
 }
 
-/* The sites with most of it, the most first; at least a twentieth of what is lost. Returns how many. */
+/* The sites with most of it, the most first; at least a tenth of what is lost. Returns how many. */
 static size_t find_code(const rule_run *r, int64_t lost, uint32_t *ret_sites, int64_t *ret_ns)
 {
-	enum { PART = 20 };
+	enum { PART = 10 };
 	const evidence *e = r->e;
 	int64_t *by_site = calloc(e->rows.n_sites + 1, sizeof *by_site);
 	uint32_t *around = malloc((e->rows.n + 1) * sizeof *around);
@@ -78,20 +78,39 @@ static size_t find_code(const rule_run *r, int64_t lost, uint32_t *ret_sites, in
 	return n;
 }
 
-/* True: it is known which code. */
-static bool tell_code(rule_run *r, sonde_finding *f, int64_t lost)
+static const char *say_code(const rule_run *r, int64_t lost, const uint32_t *sites, const int64_t *ns, size_t n)
+{
+	const rows *all = &r->e->rows;
+	const char *text = NULL;
+
+	if (n)
+		text = result_format(r->result, "%s of it in `%s` itself", say_share(r, ns[0], lost),
+				     index_text(all->ix, all->sites[sites[0]].name));
+	return text ? text : "the program's own code, or nothing recorded";
+}
+
+static void tell(rule_run *r, sonde_finding *f, int64_t lost)
 {
 	const rows *all = &r->e->rows;
 	uint32_t sites[MOST_CODE];
 	int64_t ns[MOST_CODE];
 	size_t n = find_code(r, lost, sites, ns);
 
+	finding_evidence(r->result, f,
+			 "For %s of the time the device is idle and the host is neither in an operator nor "
+			 "in a launch, a load or a collective: %s.",
+			 say_part(r, lost), say_code(r, lost, sites, ns, n));
 	for (size_t i = 0; i < n; i++)
 		finding_affects(r->result, f, index_text(all->ix, all->sites[sites[i]].name));
-	if (n)
-		finding_evidence(r->result, f, "%s of it (%s) in `%s` itself.", say_each(r, ns[0]),
-				 say_share(r, ns[0], lost), index_text(all->ix, all->sites[sites[0]].name));
-	return n;
+	if (n && ns[0] >= lost / 2)
+		finding_suggest(r->result, f,
+				"do that before it is needed: in another thread, for the next step while the device "
+				"works, or not in every step");
+	else
+		finding_suggest(r->result, f,
+				"%s, to see which code; move logging, metrics and bookkeeping out of the step",
+				trace_is_imported(all->trace) ? "record it again with with_stack=True"
+							      : "put scopes around what the steps do");
 }
 
 static void run(rule_run *r)
@@ -105,19 +124,7 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the device waits for code outside of any operator");
-	finding_evidence(r->result, f,
-			 "For %s of the time the device is idle and the host is neither in an operator nor "
-			 "in a launch, a load or a collective: the program's own code, or nothing recorded.",
-			 say_part(r, lost));
-	if (tell_code(r, f, lost))
-		finding_suggest(r->result, f,
-				"do it before it is needed: in another thread, for the next step while the device "
-				"works, or not in every step");
-	else
-		finding_suggest(r->result, f,
-				"%s, to see which code; move logging, metrics and bookkeeping out of the step",
-				trace_is_imported(e->rows.trace) ? "record it again with with_stack=True"
-								 : "put scopes around what the steps do");
+	tell(r, f, lost);
 	f->confidence = 0.6;
 	rule_link_idle(r, f, outside_of_operators);
 }
