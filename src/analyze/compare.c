@@ -32,6 +32,11 @@ static sonde_status run_baseline(comparison *c, sonde_error *err)
 	if (!c->runs[0].n_runs) {
 		result_answer(c->r, "the first run of %s: nothing to compare with yet",
 			      c->options->baseline_name ? c->options->baseline_name : "run");
+		/* A name that is new every time would never be compared with anything. */
+		const char *other = baseline_other_name(c->options, c->r);
+		if (other)
+			result_note_add(c->r, "baseline", "%s holds runs of %s: --name %s compares with those",
+					c->options->baseline, other, other);
 		result_add(c->r, "n_regressions", cell_count(0));
 		return baseline_add(c->options, &c->runs[1], err);
 	}

@@ -314,6 +314,14 @@ static cell peak_of(const compare_run *run)
 	return run->peaks.n ? cell_bytes(most) : cell_unknown();
 }
 
+#define MUCH_NOISE 0.2
+
+/* The deviation of the samples, by their median's; -1: not known. */
+static double noise_of(const summary *s)
+{
+	return s->n > 1 && s->median > 0 ? 1.4826 * s->mad / s->median : -1;
+}
+
 static void add_runs(comparison *c, const main_measure *m, const size_t *order)
 {
 	table *t = result_table(c->r, "runs", NULL, run_columns, N_RUN_COLUMNS);
@@ -331,8 +339,8 @@ static void add_runs(comparison *c, const main_measure *m, const size_t *order)
 		to[RUN_STEPS] = cell_count(run->n_steps);
 		to[RUN_WARMUP] = cell_count(run->n_warmup);
 		to[RUN_MEDIAN] = cell_ns((int64_t)llround(s->median));
-		if (s->n > 1 && s->median > 0)
-			to[RUN_NOISE] = cell_percent(100 * 1.4826 * s->mad / s->median);
+		if (noise_of(s) >= 0)
+			to[RUN_NOISE] = cell_percent(100 * noise_of(s));
 		to[RUN_MEMORY] = peak_of(run);
 		to[RUN_PLACE] = cell_count(place + 1);
 		to[RUN_RANKS] = cell_count(run->n_ranks);
@@ -404,6 +412,12 @@ static void note_samples(const comparison *c, const main_measure *m)
 	else
 		result_note_add(c->r, "noise", "within a run is in the intervals; from run to run it is not%s",
 				c->options->baseline ? " before there are three" : ": --baseline learns it");
+	for (size_t i = 0; i < c->n; i++)
+		if (noise_of(&m->of[i]) > MUCH_NOISE)
+			result_note_add(c->r, "noise",
+					"%s varies by %.0f %%: one run says little; something else may have run on "
+					"the machine",
+					c->labels[i], 100 * noise_of(&m->of[i]));
 	for (size_t i = 0; i < c->n; i++)
 		if (c->runs[i].is_damaged)
 			result_note_add(c->r, "damaged", "parts of %s could not be read", c->labels[i]);

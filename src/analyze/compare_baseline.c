@@ -76,6 +76,29 @@ static sonde_status list_files(const sonde_compare_options *o, numbers *ret, son
 	return status;
 }
 
+const char *baseline_other_name(const sonde_compare_options *options, sonde_result *r)
+{
+	DIR *dir = opendir(options->baseline);
+	char first[NAME_MAX + 1] = "";
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		char name[NAME_MAX + 1];
+		snprintf(name, sizeof name, "%s", entry->d_name);
+		char *end = strrchr(name, '.'); /* of ".json" */
+		if (end)
+			*end = 0;
+		char *dot = strrchr(name, '.');
+		if (!dot || dot == name)
+			continue;
+		*dot = 0;
+		if (number_in(entry->d_name, name) && (!*first || strcmp(name, first) < 0))
+			memcpy(first, name, sizeof first);
+	}
+	if (dir)
+		closedir(dir);
+	return *first ? result_string(r, first) : NULL;
+}
+
 static bool path_of(const sonde_compare_options *o, uint64_t number, char *ret_path)
 {
 	int len = snprintf(ret_path, PATH_MAX, "%s/%s.%08" PRIu64 ".json", o->baseline, name_of(o), number);

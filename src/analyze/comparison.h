@@ -50,6 +50,8 @@ const char *format_from_to(char *ret_text, double from_ns, double to_ns);
 
 /* Joins the runs that are kept in options->baseline into *ret_run, whose n_runs is 0 when there are none. */
 sonde_status baseline_read(const sonde_compare_options *options, compare_run *ret_run, sonde_error *err);
+/* The name of other runs that the directory holds, the first by the alphabet; NULL: none. */
+const char *baseline_other_name(const sonde_compare_options *options, sonde_result *r);
 /* Adds the run and removes what is older than the last options->baseline_runs. */
 sonde_status baseline_add(const sonde_compare_options *options, const compare_run *run, sonde_error *err);
 

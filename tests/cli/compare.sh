@@ -103,6 +103,21 @@ echo "not a trace" > bad.json
 run compare a.json bad.json
 want_code 3
 
+# A run whose steps vary that much is no proof of anything, and the output says so.
+python3 - > noisy.json << 'P'
+events, t = [], 0
+for i in range(40):
+    dur = 10000 if i % 2 else 25000
+    events.append('{"ph":"X","name":"ProfilerStep#%d","cat":"user_annotation","pid":1,"tid":1,"ts":%d,"dur":%d}' % (i, t, dur))
+    t += dur + 10
+print('{"traceEvents":[' + ",".join(events) + "]}")
+P
+run compare --warmup none a.json noisy.json
+want_code 0
+want_in "$(tr -s ' \n' ' ' <<< "$out")" "B varies by"
+run compare a.json a.json
+want "noise where there is none" [ "${out#*varies by}" = "$out" ]
+
 # A baseline: the first run makes it, the last ones stay, a regression is told and not added.
 for i in 1 2 3 4 5; do
 	make_run train.json 40 800 "1$i"
@@ -120,6 +135,7 @@ want "a regression was added" [ "$(ls base | wc -l)" = 3 ]
 run compare --baseline base --name other train.json
 want_code 0
 want_in "$out" "the first run of other: nothing to compare with yet"
+want_in "$out" "base holds runs of train: --name train compares with those"
 want "runs of two names" [ "$(ls base | wc -l)" = 4 ]
 echo "{" > base/train.00000005.json
 run compare --baseline base train.json

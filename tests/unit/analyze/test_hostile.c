@@ -94,7 +94,7 @@ static double seconds_of(const sonde_trace *t, const char *name, const char *com
 static void check(const char *what, const char *name, const char *compat, const sonde_trace *few,
 		  const sonde_trace *many)
 {
-	double least = 0.5, large = seconds_of(many, name, compat);
+	double least = 0.15, large = seconds_of(many, name, compat);
 
 	if (large < least)
 		return;
@@ -111,7 +111,7 @@ static void no_analysis_takes_quadratic_time(void **state)
 
 	(void)state;
 	for (size_t s = 0; s < N_SHAPES; s++) {
-		sonde_trace *few = make_hostile(&shapes[s], 40000), *many = make_hostile(&shapes[s], 160000);
+		sonde_trace *few = make_hostile(&shapes[s], 20000), *many = make_hostile(&shapes[s], 80000);
 		for (size_t i = 0; sonde_analysis(i, &name, &summary); i++)
 			for (size_t k = 0; k < sizeof compats / sizeof compats[0]; k++)
 				check(shapes[s].what, name, compats[k], few, many);
