@@ -19,6 +19,7 @@ static const struct {
 	{ "CompiledFunction", IS, COMPILE_FUNCTION },
 	{ "CompiledFunctionBackward", IS, COMPILE_BACKWARD },
 	{ "## Call CompiledFxGraph ", STARTS, COMPILE_GRAPH },
+	{ "TorchDynamo Cache Lookup", IS, COMPILE_LOOKUP },
 	{ "PjitFunction(", STARTS, COMPILE_JIT },
 	/* Dynamo's clocks are rows; the outermost of them have names without a suffix since PyTorch 2.6. */
 	{ "dynamo_timed", HOLDS, COMPILE_WORK },

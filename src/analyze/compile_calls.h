@@ -30,6 +30,7 @@ typedef enum compile_kind {
 	COMPILE_WORK,	  /* the compiler runs */
 	COMPILE_KERNEL,	  /* code that it made: triton_poi_fused_add_0, graph_0_cpp_fused_relu_0 */
 	COMPILE_LAUNCH,	  /* of a graph that the device recorded: cudaGraphLaunch */
+	COMPILE_LOOKUP,	  /* which of the compiled ones fits: TorchDynamo Cache Lookup, that checks the guards */
 } compile_kind;
 
 compile_kind compile_kind_of(const char *name, const char *category, site_class class);

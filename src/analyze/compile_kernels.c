@@ -69,21 +69,34 @@ static void put_kernel(const compile_calls *c, args_reader *reader, const genera
 	to[6] = arg_cell(reader, g->args, "kernel_file", r);
 }
 
-/* Graphs that the device itself recorded: one launch for many kernels. */
-static void count_launches(const compile_calls *c, const op_tree *tree, sonde_result *r)
+typedef struct row_sum {
+	uint64_t n;
+	int64_t host_ns, device_ns;
+} row_sum;
+
+static row_sum sum_of_kind(const compile_calls *c, const op_tree *tree, compile_kind kind)
 {
-	uint64_t n = 0;
-	int64_t host_ns = 0, device_ns = 0;
+	row_sum sum = { 0 };
 
 	for (uint32_t i = 0; i < c->rows->n; i++)
-		if (c->kinds[c->rows->items[i].site] == COMPILE_LAUNCH) {
-			n++;
-			host_ns = add_bounded(host_ns, c->rows->items[i].dur_ns);
-			device_ns = add_bounded(device_ns, op_tree_ns(tree, i));
+		if (c->kinds[c->rows->items[i].site] == kind) {
+			sum.n++;
+			sum.host_ns = add_bounded(sum.host_ns, c->rows->items[i].dur_ns);
+			sum.device_ns = add_bounded(sum.device_ns, op_tree_ns(tree, i));
 		}
-	result_add(r, "n_graph_launches", cell_count(n));
-	result_add(r, "graph_launch_ns", n ? cell_ns(host_ns) : cell_unknown());
-	result_add(r, "graph_device_ns", n ? cell_ns(device_ns) : cell_unknown());
+	return sum;
+}
+
+/* Graphs that the device itself recorded, one launch for many kernels; and how long it took to check the guards. */
+static void add_sums(const compile_calls *c, const op_tree *tree, sonde_result *r)
+{
+	row_sum launches = sum_of_kind(c, tree, COMPILE_LAUNCH), lookups = sum_of_kind(c, tree, COMPILE_LOOKUP);
+
+	result_add(r, "n_graph_launches", cell_count(launches.n));
+	result_add(r, "graph_launch_ns", launches.n ? cell_ns(launches.host_ns) : cell_unknown());
+	result_add(r, "graph_device_ns", launches.n ? cell_ns(launches.device_ns) : cell_unknown());
+	result_add(r, "n_lookups", cell_count(lookups.n));
+	result_add(r, "lookup_ns", lookups.n ? cell_ns(lookups.host_ns) : cell_unknown());
 }
 
 bool compile_kernels_add(const compile_calls *c, const op_tree *tree, const sonde_analyze_options *options,
@@ -103,7 +116,7 @@ bool compile_kernels_add(const compile_calls *c, const op_tree *tree, const sond
 		put_kernel(c, reader, &list.items[i], r, t);
 	table_sort(t, c->rows->n_device ? 2 : 3);
 	limit_rows(r, t, options, "kernels");
-	count_launches(c, tree, r);
+	add_sums(c, tree, r);
 	*ret_n = list.n;
 	VEC_DONE(&list);
 	intern_done(&keys);

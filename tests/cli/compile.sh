@@ -22,6 +22,8 @@ if command -v python3 > /dev/null; then
 
 		assert got['n_runs'] == len(work) == 8 and got['n_calls'] == len(calls) + len(back) == 32
 		assert got['n_runs_again'] == len(again) == 4
+		lookups = [ns(e['dur']) for e in events if e['name'] == 'TorchDynamo Cache Lookup']
+		assert got['n_lookups'] == len(lookups) == 14 and got['lookup_ns'] == sum(lookups)
 		assert {r['compile_id'] for r in got['compile_runs'] if r['is_again']} == again == {'0/1', '0/2', '1/1', '1/2'}
 		assert sum(r['dur_ns'] for r in got['compile_runs']) == sum(ns(e['dur']) for e in work)
 		# The graph breaks once in each call of the first frame, and the rest is called from within it.
