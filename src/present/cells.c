@@ -9,14 +9,36 @@ static double magnitude(const cell *c)
 	return c->type == CELL_NS ? fabs((double)c->integer) : c->type == CELL_BYTES ? (double)c->count : 0;
 }
 
+/* Most of what is not 0 would be less than a tenth of the unit. */
+static bool is_too_large(const table *t, size_t i, size_t n_rows, number_unit unit)
+{
+	size_t n = 0, n_small = 0;
+
+	for (size_t row = 0; row < n_rows; row++) {
+		double size = magnitude(&t->cells[row * t->n_columns + i]);
+		n += size > 0;
+		n_small += size > 0 && size < 0.1 * unit.scale;
+	}
+	return 2 * n_small > n;
+}
+
+/* That of the largest, or a smaller one when a few large values would make the others unreadable. */
 number_unit column_unit(const table *t, size_t i, size_t n_rows)
 {
+	enum { MOST = 100000 }; /* 99,999 ms can still be read */
 	number_kind kind = t->columns[i].type == CELL_NS ? NUMBER_NS : NUMBER_BYTES;
 	double largest = 0;
 
 	for (size_t row = 0; row < n_rows; row++)
 		largest = fmax(largest, magnitude(&t->cells[row * t->n_columns + i]));
-	return number_unit_for(kind, largest);
+	number_unit unit = number_unit_for(kind, largest);
+	while (is_too_large(t, i, n_rows, unit)) {
+		number_unit smaller = number_unit_for(kind, unit.scale / 2);
+		if (largest >= MOST * smaller.scale)
+			break;
+		unit = smaller;
+	}
+	return unit;
 }
 
 const char *cell_text(const cell *c, cell_type column_type, number_unit unit, char *buffer)

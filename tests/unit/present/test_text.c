@@ -238,10 +238,11 @@ static void assert_column(cell_type type, const cell *cells, size_t n, const cha
 static void a_column_has_one_unit(void **state)
 {
 	(void)state;
-	cell times[] = { cell_ns(11800000000), cell_ns(31700000), cell_ns(0), cell_ns(999), cell_unknown() };
-	assert_column(CELL_NS, times, 5, "11.8 s|0.03 s|0 s|<0.01 s|-");
-	cell small[] = { cell_ns(999600), cell_ns(12345), cell_ns(-12345) };
-	assert_column(CELL_NS, small, 3, "1.00 ms|0.01 ms|-0.01 ms");
+	cell times[] = { cell_ns(11800000000), cell_ns(6100000000), cell_ns(31700000),
+			 cell_ns(0),	       cell_ns(999),	    cell_unknown() };
+	assert_column(CELL_NS, times, 6, "11.8 s|6.10 s|0.03 s|0 s|<0.01 s|-");
+	cell small[] = { cell_ns(999600), cell_ns(500000), cell_ns(12345), cell_ns(-12345) };
+	assert_column(CELL_NS, small, 4, "1.00 ms|0.50 ms|0.01 ms|-0.01 ms");
 	cell exact[] = { cell_ns(999), cell_ns(1), cell_ns(0) };
 	assert_column(CELL_NS, exact, 3, "999 ns|1 ns|0 ns");
 	cell nothing[] = { cell_ns(0), cell_unknown() };
@@ -250,6 +251,19 @@ static void a_column_has_one_unit(void **state)
 	assert_column(CELL_BYTES, bytes, 4, "312 MiB|<0.01 MiB|0 MiB|100 MiB");
 	cell huge[] = { cell_ns(INT64_MAX), cell_ns(INT64_MIN) };
 	assert_column(CELL_NS, huge, 2, "9,223,372,037 s|-9,223,372,037 s");
+}
+
+static void a_few_large_values_do_not_hide_the_others(void **state)
+{
+	(void)state;
+	cell times[] = { cell_ns(7058000000), cell_ns(9390000), cell_ns(970000), cell_ns(0) };
+	assert_column(CELL_NS, times, 4, "7,058 ms|9.39 ms|0.97 ms|0 ms");
+	cell apart[] = { cell_ns(99000000), cell_ns(1200), cell_ns(-4500) };
+	assert_column(CELL_NS, apart, 3, "99,000 us|1.20 us|-4.50 us");
+	cell too_large[] = { cell_ns(100000000000), cell_ns(1200000), cell_ns(4500000) };
+	assert_column(CELL_NS, too_large, 3, "100 s|<0.01 s|<0.01 s");
+	cell bytes[] = { cell_bytes(5368709120), cell_bytes(1048576), cell_bytes(2097152) };
+	assert_column(CELL_BYTES, bytes, 3, "5,120 MiB|1.00 MiB|2.00 MiB");
 }
 
 static void each_type_has_its_form(void **state)
@@ -389,6 +403,7 @@ int main(void)
 		cmocka_unit_test(hostile_names_cannot_reach_the_terminal),
 		cmocka_unit_test(without_unicode_nothing_beyond_ascii_is_printed),
 		cmocka_unit_test(a_column_has_one_unit),
+		cmocka_unit_test(a_few_large_values_do_not_hide_the_others),
 		cmocka_unit_test(each_type_has_its_form),
 		cmocka_unit_test(a_string_column_may_hold_values_of_any_type),
 		cmocka_unit_test(a_headline_goes_on_between_its_parts),
