@@ -147,6 +147,44 @@ static uint64_t find_from(call *c, const uint8_t *marked, bool before)
 	return index_search_next(ix, marked, trace_bounded_ns(index_start_ns(ix) + from) - !before, before);
 }
 
+/* Instants come behind slices of the same time. `after_instant` is the one that was found last; else the slice `after`
+   or the time `from` counts. */
+static uint64_t find_instant(call *c, const uint8_t *marked, bool before)
+{
+	const sonde_index *ix = c->opened->ix;
+	int64_t from = request_number(c->request, "from", -TRACE_NS_MAX, TRACE_NS_MAX, 0);
+	uint64_t after = (uint64_t)request_number(c->request, "after", 0, INT64_MAX, INT64_MAX),
+		 last = (uint64_t)request_number(c->request, "after_instant", 0, INT64_MAX, INT64_MAX);
+	index_slice s;
+
+	if (last < index_n_rows(ix, SECTION_INSTANTS))
+		return index_search_instant(ix, marked, before ? last : last + 1, before);
+	if (index_slice_at(ix, after, &s))
+		from = since_start(ix, s.start_ns);
+	return index_search_instant(ix, marked, table_find(ix, SECTION_INSTANTS, INSTANT_TIME, from), before);
+}
+
+static void put_instant(json_writer *w, const sonde_index *ix, uint64_t number)
+{
+	table_cursor *rows = malloc(sizeof *rows);
+	int64_t row[COLUMNS_MAX];
+
+	if (rows)
+		table_first(rows, ix, SECTION_INSTANTS, number);
+	json_key(w, "instant");
+	if (rows && number < rows->n_rows && table_next(rows, row)) {
+		json_begin_object(w);
+		put_u64(w, "id", number);
+		put_site_of(w, ix, (uint32_t)row[INSTANT_SITE]);
+		put_i64(w, "time_ns", row[INSTANT_TIME]);
+		put_u64(w, "track", (uint64_t)row[INSTANT_TRACK]);
+		json_end_object(w);
+	} else {
+		json_null(w);
+	}
+	free(rows);
+}
+
 void api_search(call *c, reply *out)
 {
 	static const char *const dirs[] = { "next", "previous", NULL };
@@ -171,6 +209,8 @@ void api_search(call *c, reply *out)
 		put_found(w, ix, found, n);
 		json_key(w, "slice");
 		put_slice(w, ix, slice);
+		put_u64(w, "n_instants", index_count_instants_of(ix, marked));
+		put_instant(w, ix, find_instant(c, marked, before));
 		json_end_object(w);
 		call_failed(c, out);
 	}

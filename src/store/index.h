@@ -184,6 +184,10 @@ bool index_instants(const sonde_index *ix, const instants_wanted *wanted, range_
 		    bool *ret_is_exact);
 /* How many each track has, added to one number per track. */
 void index_count_instants(const sonde_index *ix, uint64_t *counts);
+/* The first instant from the row on, or the last before it, whose site is marked (one byte per site); UINT64_MAX: none.
+   And how many there are. */
+uint64_t index_search_instant(const sonde_index *ix, const uint8_t *sites, uint64_t row, bool before);
+uint64_t index_count_instants_of(const sonde_index *ix, const uint8_t *sites);
 /* Row of the instant behind or before this one on its track; UINT64_MAX: none. */
 uint64_t index_instant_beside(const sonde_index *ix, uint64_t row, bool before);
 

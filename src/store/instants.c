@@ -198,3 +198,41 @@ uint64_t index_instant_beside(const sonde_index *ix, uint64_t row, bool before)
 	}
 	return UINT64_MAX;
 }
+
+/* ---- By name ----------------------------------------------------------------------------------------------------- */
+
+uint64_t index_search_instant(const sonde_index *ix, const uint8_t *sites, uint64_t row, bool before)
+{
+	uint64_t n_rows = ix->sections[SECTION_INSTANTS].n_rows, opened = UINT64_MAX;
+	columns c;
+	bool ok = false;
+
+	/* Backwards the last one below `row`; the count wraps around below 0, which ends it, too. */
+	for (uint64_t at = before ? (row < n_rows ? row : n_rows) - 1 : row; at < n_rows;
+	     at += before ? UINT64_MAX : 1) {
+		if (at / COLUMNS_ROWS != opened) {
+			opened = at / COLUMNS_ROWS;
+			ok = open_block(ix, opened, &c);
+		}
+		uint64_t site = ok ? (uint64_t)columns_get(&c, INSTANT_SITE, at % COLUMNS_ROWS) : UINT64_MAX;
+		if (site < ix->n_sites && sites[site])
+			return at;
+	}
+	return UINT64_MAX;
+}
+
+uint64_t index_count_instants_of(const sonde_index *ix, const uint8_t *sites)
+{
+	int64_t values[COLUMNS_ROWS];
+	uint64_t n = 0;
+	columns c;
+
+	for (uint64_t i = 0; i < n_blocks(ix); i++) {
+		if (!open_block(ix, i, &c))
+			continue;
+		columns_unpack(&c, INSTANT_SITE, 0, c.n_rows, values);
+		for (uint32_t k = 0; k < c.n_rows; k++)
+			n += (uint64_t)values[k] < ix->n_sites && sites[values[k]];
+	}
+	return n;
+}

@@ -139,6 +139,13 @@ want(s.get(f"{SMALL}/search?q=aten::mm&dir=previous&from=10001")["slice"]["start
 want(s.get(f"{SMALL}/search?q=aten::mm&after={ids['aten::mm', 10]}")["slice"]["id"] == ids["aten::mm", 110], "search on")
 want(s.get(f"{SMALL}/search?q=")["names"] == [] and s.get(f"{SMALL}/search?q=zzz")["slice"] is None, "nothing is found")
 
+epochs = s.get(f"{SMALL}/search?q=EPOCH&from=60000")
+want((epochs["n_slices"], epochs["n_instants"], epochs["slice"], epochs["instant"]["time_ns"]) == (0, 2, None, 60 * NS), f"{epochs}")
+want(s.get(f"{SMALL}/search?q=epoch&after_instant={epochs['instant']['id']}")["instant"]["time_ns"] == 160 * NS, "the next instant")
+want(s.get(f"{SMALL}/search?q=epoch&from=100000&dir=previous")["instant"]["time_ns"] == 60 * NS, "the instant before")
+want(s.get(f"{SMALL}/search?q=epoch&after_instant={epochs['instant']['id']}&dir=previous")["instant"] is None, "before the first")
+want(s.get(f"{SMALL}/search?q=epoch&from=160001")["instant"] is None and hits["instant"] is None, "no instant")
+
 # Sums.
 sums = s.get(f"{SMALL}/aggregate?from=12000&to=40000")
 by_name = {x["name"]: (x["n_slices"], x["total_ns"], x["self_ns"]) for x in sums["names"]}

@@ -195,6 +195,10 @@ test('a file has arguments, arrows, self time and instants', async () => {
 	const several = await ask('/instants/1');
 	assert.deepEqual([several.name, several.time_ns, several.args, several.next], ['b and 3 more', 110, {}, null]);
 	assert.ok((await ask('/instants/3')).error);
+	const found = await ask('/search?q=b&from=0');
+	assert.deepEqual([found.n_instants, found.instant.time_ns], [4, 110]);
+	assert.equal((await ask('/search?q=b&from=0&after_instant=1')).instant, null);
+	assert.equal((await ask('/search?q=a&from=111&dir=previous')).instant.id, 0);
 	const answer = await localSource(data)('/sessions/1/range?from=0&to=4000&px=40&lanes=0&instants=0,3', {}),
 		chunk = decode(await answer.arrayBuffer(), 0, 4000, 40, []),
 		{ at, n } = chunk.lanes.get(instantsOf(0))!;

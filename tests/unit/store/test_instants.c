@@ -148,6 +148,18 @@ static void neighbours_are_of_the_same_track(void **state)
 	assert_true(index_instant_beside(i.ix, 1, true) == UINT64_MAX);
 	assert_true(index_instant_beside(i.ix, 999, false) == UINT64_MAX);
 	assert_true(index_instant_beside(i.ix, 1000, false) == UINT64_MAX);
+	uint8_t other[16] = { 0 };
+	size_t n_sites;
+	const index_site *sites = index_sites(i.ix, &n_sites);
+	for (size_t k = 0; k < n_sites; k++)
+		other[k] = strcmp(index_text(i.ix, sites[k].name), "other") == 0;
+	assert_int_equal(index_count_instants_of(i.ix, other), 334);
+	assert_int_equal(index_search_instant(i.ix, other, 301, false), 303);
+	assert_int_equal(index_search_instant(i.ix, other, 303, false), 303);
+	assert_int_equal(index_search_instant(i.ix, other, 303, true), 300);
+	assert_int_equal(index_search_instant(i.ix, other, UINT64_MAX, true), 999);
+	assert_true(index_search_instant(i.ix, other, 0, true) == UINT64_MAX);
+	assert_true(index_search_instant(i.ix, other, 1000, false) == UINT64_MAX);
 	index_count_instants(i.ix, counts);
 	assert_int_equal(counts[track_of(i.ix, 1)], 666);
 	assert_int_equal(counts[track_of(i.ix, 2)], 334);

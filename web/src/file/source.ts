@@ -218,7 +218,7 @@ class Timeline {
 		return best;
 	}
 
-	search(q: string, from: number, dir: string, after: number): Response {
+	search(q: string, from: number, dir: string, after: number, afterInstant: number): Response {
 		const wanted = q.toLowerCase(),
 			sums = new Map<number, { site: number; name: string; n_slices: number; total_ns: number }>();
 		this.sites.forEach((site, i) => {
@@ -235,12 +235,29 @@ class Timeline {
 					n++;
 				}
 			}
-		const names = [...sums.values()].filter(sum => sum.n_slices).sort((a, b) => b.total_ns - a.total_ns);
+		const marked = new Set(this.instants.map(one => one.site));
+		const names = [...sums.values()]
+			.filter(sum => sum.n_slices || marked.has(sum.site))
+			.sort((a, b) => b.total_ns - a.total_ns);
 		return json({
 			names,
 			n_slices: n,
 			slice: this.nearest(new Set(sums.keys()), from, dir === 'previous' ? -1 : 1, after),
+			...this.searchInstants(new Set(sums.keys()), from, dir === 'previous', afterInstant),
 		});
+	}
+
+	private searchInstants(sites: Set<number>, from: number, isBack: boolean, after: number) {
+		const order = (a: InstantMark, b: InstantMark): number => a.time - b.time || a.id - b.id;
+		const all = this.instants.filter(one => sites.has(one.site)).sort(order),
+			last = this.instants[after];
+		const isPast = (one: InstantMark): boolean =>
+			last ? order(one, last) * (isBack ? -1 : 1) > 0 : isBack ? one.time < from : one.time >= from;
+		const found = isBack ? all.findLast(isPast) : all.find(isPast);
+		return {
+			n_instants: all.reduce((sum, one) => sum + one.n, 0),
+			instant: found ? { id: found.id, time_ns: found.time } : null,
+		};
 	}
 
 	aggregate(from: number, to: number): Response {
@@ -394,6 +411,7 @@ export function localSource(data: FileData): (path: string, init: RequestInit) =
 				number('from'),
 				params.get('dir') ?? '',
 				Number(params.get('after') ?? -1),
+				Number(params.get('after_instant') ?? -1),
 			);
 		if (timeline && where === `${S}/aggregate`) return timeline.aggregate(number('from'), number('to'));
 		return refuse(404, 'This file does not hold that: open the trace with sonde serve.');

@@ -26,6 +26,8 @@ interface SearchAnswer {
 	names: { site: number; name: string; n_slices: number; total_ns: number }[];
 	n_slices: number;
 	slice: SliceRef | null;
+	n_instants?: number;
+	instant?: Pick<Instant, 'id' | 'time_ns'> | null;
 }
 
 // The address holds a slice as sel=12, an instant as sel=i12.
@@ -345,15 +347,18 @@ export class Store {
 		return () => control.abort();
 	}
 
+	private pickInstant({ id, time_ns }: Pick<Instant, 'id' | 'time_ns'>): void {
+		go({ sel: `i${id}`, range: '' });
+		this.move(reveal(this.view.peek(), time_ns, time_ns, this.end.peek()));
+	}
+
 	// To the instant beside the one that is selected, on its track.
 	async besideInstant(dir: 'previous' | 'next'): Promise<void> {
 		const id = this.instant.peek()?.[dir] ?? null;
 		if (id === null)
 			return say(`There is none ${dir === 'next' ? 'after' : 'before'} this one on its track.`);
 		try {
-			const { time_ns } = await get<Instant>(`${sessionPath.peek()}/instants/${id}`);
-			go({ sel: `i${id}`, range: '' });
-			this.move(reveal(this.view.peek(), time_ns, time_ns, this.end.peek()));
+			this.pickInstant(await get<Instant>(`${sessionPath.peek()}/instants/${id}`));
 		} catch (error) {
 			say(sentence(error));
 		}
@@ -411,18 +416,34 @@ export class Store {
 	// From the selection on, else from the left or right edge of what is seen.
 	async searchNext(dir: 'next' | 'previous'): Promise<void> {
 		const now = this.selection.peek(),
+			mark = this.instant.peek(),
 			view = this.view.peek();
-		const from = now ? now.start_ns : dir === 'next' ? view.from : view.to;
+		// Instants come behind slices of the same time.
+		const from = mark ? mark.time_ns + 1 : now ? now.start_ns : dir === 'next' ? view.from : view.to;
 		try {
 			const found = await get<SearchAnswer>(
 				`${sessionPath.peek()}/search` +
-					query({ q: param('q'), from, dir, after: now?.id ?? null }),
+					query({
+						q: param('q'),
+						from,
+						dir,
+						after: now?.id ?? null,
+						after_instant: mark?.id ?? null,
+					}),
 			);
 			this.found.value = found;
-			if (found.slice) this.pick(found.slice);
+			const { slice, instant } = found;
+			const isSlice =
+				slice &&
+				(!instant ||
+					(dir === 'next'
+						? slice.start_ns <= instant.time_ns
+						: slice.start_ns > instant.time_ns));
+			if (isSlice) this.pick(slice);
+			else if (instant) this.pickInstant(instant);
 			else
 				say(
-					found.n_slices
+					found.n_slices || found.n_instants
 						? `No more matches ${dir === 'next' ? 'after' : 'before'} this.`
 						: 'No name has this.',
 				);

@@ -7,6 +7,12 @@ import { get, isFile, send, sentence } from '../state/api';
 import type { SavedView } from '../state/types';
 import type { Store } from './store';
 
+function countText({ n_slices, n_instants = 0 }: { n_slices: number; n_instants?: number }): string {
+	const instants = format.plural(n_instants, 'instant');
+	if (!n_slices && n_instants) return instants;
+	return format.plural(n_slices, 'slice') + (n_instants ? ` and ${instants}` : '');
+}
+
 function Found({ store }: { store: Store }) {
 	const found = store.found.value;
 
@@ -15,7 +21,7 @@ function Found({ store }: { store: Store }) {
 		<span class="found">
 			<span>
 				{found.n_slices || found.names.length
-					? `${format.plural(found.n_slices, 'slice')} of ${format.plural(found.names.length, 'name')}`
+					? `${countText(found)} of ${format.plural(found.names.length, 'name')}`
 					: 'No name has this.'}
 			</span>
 			<button onClick={() => store.searchNext('previous')} aria-label="Previous match">
