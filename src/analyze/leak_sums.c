@@ -117,6 +117,8 @@ static bool add_event(leak_sums *l, uint32_t number)
 		d->n_allocs++;
 		d->allocated += bytes;
 	}
+	if (!l->events.devices.items[e->device].has_addresses)
+		return true;
 	if (e->bytes > 0 && e->is_lost) {
 		d->n_lost++;
 		d->lost += bytes;

@@ -108,16 +108,18 @@ static void put_device(const leaks *l, size_t i, sonde_result *r, table *t)
 	c[4] = bytes_cell(d->growth.high);
 	c[5] = cell_count(d->growth.n_steps);
 	c[6] = d->growth.n_steps ? cell_count(d->growth.n_higher) : cell_unknown();
-	c[7] = cell_bytes(d->bytes);
-	c[8] = cell_count(d->n);
+	if (of->has_addresses) {
+		c[7] = cell_bytes(d->bytes);
+		c[8] = cell_count(d->n);
+		c[12] = d->n_sizeless ? cell_unknown() : cell_bytes(d->unknown);
+		c[13] = cell_count(d->n_unknown);
+		c[14] = cell_bytes(d->lost);
+		c[15] = cell_count(d->n_lost);
+	}
 	c[9] = cell_bytes(d->allocated);
 	c[10] = cell_count(d->n_allocs);
 	if (d->first && d->first->is_level_known)
 		c[11] = bytes_cell((double)d->first->allocated - (double)d->first->bytes);
-	c[12] = d->n_sizeless ? cell_unknown() : cell_bytes(d->unknown);
-	c[13] = cell_count(d->n_unknown);
-	c[14] = cell_bytes(d->lost);
-	c[15] = cell_count(d->n_lost);
 }
 
 /* How many of the steps have a block that stays, in words; what it means stands in the notes. */
@@ -275,10 +277,27 @@ static size_t worst_device(const leaks *l)
 			continue;
 		double low = d->growth.low > 0 ? d->growth.low : 0;
 		double best_low = best && best->growth.low > 0 ? best->growth.low : 0;
-		if (!best || low > best_low || (low == best_low && d->bytes > best->bytes))
+		bool has_more =
+			best && (d->bytes != best->bytes ? d->bytes > best->bytes : d->allocated > best->allocated);
+		if (!best || low > best_low || (low == best_low && has_more))
 			worst = i;
 	}
 	return worst;
+}
+
+static void answer_without_addresses(const leaks *l, size_t device, sonde_result *r)
+{
+	const memory_growth *g = &l->sums.devices[device].growth;
+	char slope[NUMBER_TEXT];
+
+	if (g->low > 0)
+		result_answer(r, "memory of %s grows by %s per step over %zu steps; of which blocks is not known",
+			      l->names[device], format_bytes(slope, (uint64_t)llround(g->slope)), g->n_steps);
+	else
+		result_answer(r, "%s; what stays of %s is not known",
+			      isnan(g->low) ? "too few steps to say whether memory grows"
+					    : "no growth from step to step is certain",
+			      l->names[device]);
 }
 
 static void answer(const leaks *l, sonde_result *r)
@@ -292,6 +311,10 @@ static void answer(const leaks *l, sonde_result *r)
 	format_bytes(bytes, d->bytes);
 	format_bytes(all, d->allocated);
 	format_count(count, d->n);
+	if (!l->sums.events.devices.items[worst].has_addresses) {
+		answer_without_addresses(l, worst, r);
+		return;
+	}
 	const char *stay = d->n == 1 ? "stays, in 1 block" : result_format(r, "stay, in %s blocks", count);
 	if (d->growth.low > 0)
 		result_answer(r, "memory of %s grows by %s per step over %zu steps; %s of %s allocated in the trace %s",
@@ -311,6 +334,7 @@ static void answer(const leaks *l, sonde_result *r)
 static void explain(const leaks *l, sonde_result *r)
 {
 	uint64_t unknown = 0, n_unknown = 0, n_sizeless = 0, n_lost = 0;
+	bool has_addresses = true;
 	char bytes[NUMBER_TEXT], count[NUMBER_TEXT];
 
 	for (size_t i = 0; i < l->sums.events.devices.n; i++) {
@@ -318,7 +342,13 @@ static void explain(const leaks *l, sonde_result *r)
 		n_unknown += l->sums.devices[i].n_unknown;
 		n_sizeless += l->sums.devices[i].n_sizeless;
 		n_lost += l->sums.devices[i].n_lost;
+		has_addresses = has_addresses && l->sums.events.devices.items[i].has_addresses;
 	}
+	if (!has_addresses)
+		result_note_add(
+			r, "note",
+			"the trace does not say which block a free is of, as that of an old PyTorch: what stays is not "
+			"known");
 	if (l->sums.blocks.n)
 		result_note_add(
 			r, "note",
@@ -355,6 +385,8 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		add_blocks(&l, options, r);
 		explain(&l, r);
 	}
+	for (table *one = t; one; one = one->next)
+		one->n_shown = one->n_rows ? one->n_shown : 0;
 	if (ok && !l.sums.events.items.n)
 		result_note_add(r, "note",
 				"no allocations: torch.profiler records them with profile_memory=True, a program with "

@@ -96,6 +96,8 @@ static bool add_event(event_loader *l, const int64_t *at)
 	if (!e || l->to->items.n >= EVENT_NONE)
 		return device == EVENT_NONE && l->to->devices.n >= MAX_DEVICES;
 	memory_device *d = &l->to->devices.items[device];
+	/* A program may take any number for an address; importers take 0 where there is none. */
+	d->has_addresses = d->has_addresses || at[ALLOCATION_ADDRESS] || !trace_is_imported(l->r->trace);
 	d->sum = add_bytes(d->sum, at[ALLOCATION_BYTES]);
 	if (d->sum < d->lowest) /* whose negative is a number, too */
 		d->lowest = d->sum > INT64_MIN ? d->sum : -INT64_MAX;

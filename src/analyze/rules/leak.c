@@ -122,7 +122,8 @@ static void tell(rule_run *r, const memory_events *m, uint32_t device, const mem
 	finding_evidence(r->result, f, "What is allocated on %s grows from %s to %s, in %zu of %zu steps.",
 			 trace_index_device_name(r->e->rows.trace, m->devices.items[device].id, name, sizeof name),
 			 say_bytes(r, growth_first(g)), say_bytes(r, growth_last(g)), g->n_higher, g->n_steps - 1);
-	tell_survivors(r, f, left, n_left);
+	if (m->devices.items[device].has_addresses)
+		tell_survivors(r, f, left, n_left);
 	finding_suggest(
 		r->result, f,
 		"do not keep tensors of each step: detach() or item() what goes into lists and logs, free caches");

@@ -92,6 +92,29 @@ static void nothing_grows_where_all_is_freed(void **state)
 	sonde_trace_free(trace);
 }
 
+/* Half of it is freed, but of which block is not told. */
+static void plant_without_addresses(kit *k, int64_t t, bool fires)
+{
+	(void)fires;
+	change(k, t + 100, 2000, 0, 1000 * k->step + 2000);
+	change(k, t + 200, -1000, 0, 1000 * k->step + 1000);
+}
+
+static void without_addresses_only_growth_is_known(void **state)
+{
+	static const rule_case c = { .plant = plant_without_addresses };
+	sonde_trace *trace = plant_trace(&c, true);
+	char *text = analyze(trace, "leaks", NULL);
+
+	(void)state;
+	assert_says(text, "'growth_bytes_per_step': 1000, 'growth_low_bytes_per_step': 1000");
+	assert_says(text, "'stays_bytes': null, 'n_stay': null, 'allocated_bytes': 20000");
+	assert_says(text, "'leak_places': []");
+	assert_says(text, "does not say which block a free is of");
+	free(text);
+	sonde_trace_free(trace);
+}
+
 /* Sums stay in bounds, and so do the addresses, whatever a file says. */
 static void plant_nonsense(kit *k, int64_t t, bool fires)
 {
@@ -141,6 +164,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_stays_is_told_by_place_size_and_step),
 		cmocka_unit_test(nothing_grows_where_all_is_freed),
+		cmocka_unit_test(without_addresses_only_growth_is_known),
 		cmocka_unit_test(a_hostile_trace_is_counted),
 		cmocka_unit_test(a_trace_without_allocations_says_what_would_have_them),
 	};
