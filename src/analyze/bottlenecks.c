@@ -176,12 +176,14 @@ static void tell_headline(sonde_result *r, const evidence *e, bool any_data)
 {
 	char lost[NUMBER_TEXT], span[NUMBER_TEXT], share[NUMBER_TEXT];
 	int64_t each = e->span_ns / (e->n_ranks ? (int64_t)e->n_ranks : 1);
-	const char *steps = "", *worth = "";
+	const char *steps = "", *worth = "", *without_warmup = e->n_warmup ? " without warm-up" : "";
 	double most = -1;
 
-	if (e->n_steps)
+	if (e->n_steps == 1)
+		steps = result_format(r, "; step %" PRId64 "%s", e->steps[0].number, without_warmup);
+	else if (e->n_steps)
 		steps = result_format(r, "; steps %" PRId64 "-%" PRId64 "%s", e->steps[0].number,
-				      e->steps[e->n_steps - 1].number, e->n_warmup ? " without warm-up" : "");
+				      e->steps[e->n_steps - 1].number, without_warmup);
 	format_ns(span, each);
 	for (size_t i = 0; i < r->n_findings; i++)
 		most = r->findings[i]->seconds_lost > most ? r->findings[i]->seconds_lost : most;

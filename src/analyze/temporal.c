@@ -14,7 +14,7 @@ static const column temporal_columns[] = {
 	{ "memory_ns", "memory", CELL_NS, 1, false },
 	{ "exposed_communication_ns", "exposed comm", CELL_NS, 2, false },
 	{ "exposed_memory_ns", "exposed memory", CELL_NS, 5, false },
-	{ "busy_percent", "busy", CELL_PERCENT, 0, false },
+	{ "busy_percent", "busy %", CELL_PERCENT, 0, false },
 	{ "idle_percent", "idle %", CELL_PERCENT, 3, false },
 	{ "compute_percent", "compute %", CELL_PERCENT, 3, false },
 	{ "non_compute_percent", "other %", CELL_PERCENT, 4, false },

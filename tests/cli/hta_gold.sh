@@ -21,5 +21,6 @@ for compat in "" "--compat hta" "--compat hta-noround"; do
 	run hta $compat "$data/traces/hta_cpu_only/rank34.json.gz"
 	want_code 0
 	want_in "$out" "no device rows: "
+	want_in "${out%%$'\n'*}" "nothing ran on a device"
 done
 finish
