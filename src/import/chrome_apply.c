@@ -269,13 +269,16 @@ bool chrome_apply_finish(chrome_apply *a)
 		if (a->problems.count[i])
 			builder_diagnostic(a->b, problems[i].text, problems[i].lost, a->problems.count[i], a->job->file,
 					   (int64_t)a->problems.first[i]);
-	if (a->has_base) {
+	/* Old writers gave microseconds since 1970: after the year 2008, at least. */
+	bool is_epoch = a->first_ns != INT64_MAX && a->first_ns > INT64_C(1200000000000000000);
+	if (a->has_base && is_epoch) {
+		builder_diagnostic(a->b, "a base time beside times since 1970, left out", false, 1, a->job->file, -1);
+	} else if (a->has_base) {
 		builder_file_shift(a->b, a->job->file_number, a->base_ns);
 		for (size_t i = 0; i < a->ranks.n; i++)
 			builder_file_shift(a->b, a->ranks.items[i].file, a->base_ns);
 	}
-	/* Old writers gave microseconds since 1970: after the year 2008, at least. */
-	if (a->has_base || (a->first_ns != INT64_MAX && a->first_ns > INT64_C(1200000000000000000)))
+	if (a->has_base || is_epoch)
 		builder_clock(a->b, INDEX_CLOCK_EPOCH);
 	a->job->n_events = a->n_lost;
 	for (unsigned i = 0; i < 256; i++)

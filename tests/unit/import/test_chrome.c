@@ -76,6 +76,13 @@ static void values_beside_the_events_are_kept(void **state)
 		  "instant 0/0 1700000000000002000 :b\n"
 		  "meta baseTimeNanoseconds = 1700000000000000000\n"
 		  "2 events, 0 lost\n" },
+		{ "a base time beside times that need none",
+		  "{'baseTimeNanoseconds':1700000000000000000,'traceEvents':[{'ph':'X','name':'a',"
+		  "'ts':1700000000000001.001,'dur':2}]}",
+		  "slice 0/0 [1700000000000001001 +2000] :a\n"
+		  "meta baseTimeNanoseconds = 1700000000000000000\n"
+		  "repaired 1 from -1: a base time beside times since 1970, left out\n"
+		  "1 events, 0 lost\n" },
 		{ "damage before the events", "{'a': @nil, 'b':1,'traceEvents':[" ONE "],'c':2}",
 		  "instant 0/0 1000 :a\n"
 		  "meta a = nil\n"
