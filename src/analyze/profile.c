@@ -250,12 +250,18 @@ static void on_end(void *context, slice *s)
 		profile_add_layer(p, s, &name->layer);
 }
 
+/* What `sonde record` saw of the processes; an index has it as counters: import/recording.c. */
+static bool is_sample(const profile *p, const trace_site *site)
+{
+	return trace_is_imported(p->trace) && strcmp(trace_text(p->trace, site->category), "process") == 0;
+}
+
 static void on_counter(void *context, const trace_site *site, int64_t time_ns, double value)
 {
 	profile *p = context;
 	profile_name *name = &p->names[site->name];
 
-	if (!profile_in_window_or_warmup(p, time_ns))
+	if (!profile_in_window_or_warmup(p, time_ns) || is_sample(p, site))
 		return;
 	profile_counter *c = name->counter ? &p->counters.items[name->counter - 1] : VEC_ADD(&p->counters);
 	if (!c) {

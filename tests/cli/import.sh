@@ -214,6 +214,7 @@ want_in "$err" "sonde: rank 1: own0.sonde
 sonde: rank 0: own1.sonde"
 run report --json own0.sonde own1.sonde
 want_in "$out" '"n_ranks": 2'
+want "samples of the processes among the program's counters" [ "${out/rss bytes/}" = "$out" ]
 run report --csv --ranks 1 own0.sonde own1.sonde
 want_in "$out" "simple,other,10,"
 run report --csv plain_5.sonde plain_6.sonde # processes of one run
