@@ -93,9 +93,9 @@ void mapping_free(void *start, size_t len)
 {
 	struct slot *slot = slot_of((uintptr_t)start);
 
-	munmap(start, len);
-	if (slot)
+	if (slot) /* before somebody else gets the addresses */
 		atomic_store(&slot->start, 0);
+	munmap(start, len);
 }
 
 bool mapping_is_broken(const void *start)
