@@ -84,7 +84,7 @@ static const char *say_code(const rule_run *r, int64_t lost, const uint32_t *sit
 	const char *text = NULL;
 
 	if (n)
-		text = result_format(r->result, "%s of it in `%s` itself", say_share(r, ns[0], lost),
+		text = result_format(r->result, "%s of it in `%.60s` itself", say_share(r, ns[0], lost),
 				     index_text(all->ix, all->sites[sites[0]].name));
 	return text ? text : "the program's own code, or nothing recorded";
 }

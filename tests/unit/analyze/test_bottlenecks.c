@@ -238,6 +238,33 @@ static void code_that_the_device_waits_for_is_named(void **state)
 	}
 }
 
+/* A step three times as long behind the others; fires: because of what is in it. */
+static void save_once(kit *k, int64_t t, bool fires)
+{
+	scope(k, t + 100, t + 300, "checkpoint");
+	if (k->step != KIT_STEPS - 1)
+		return;
+	put(k, MAIN, t + KIT_STEP, t + KIT_STEP + 30000, "ProfilerStep#11", CLASS_STEP, 0, 0);
+	scope(k, t + KIT_STEP + 100, t + KIT_STEP + (fires ? 19000 : 300), "checkpoint");
+}
+
+static void what_makes_a_step_long_is_named(void **state)
+{
+	static const rule_case c = { .rule = "step_outliers", .plant = save_once };
+	sonde_analyze_options options = { 0 };
+
+	(void)state;
+	for (int named = 0; named < 2; named++) {
+		sonde_result *result = analyze(&c, named, &options);
+		const sonde_finding *f = sonde_result_finding(result, 0);
+		assert_string_equal(f->rule, "step_outliers");
+		assert_int_equal(f->n_evidence, named ? 2 : 1);
+		assert_string_equal(f->affected[0], named ? "checkpoint" : "ProfilerStep#11");
+		assert_int_equal(strstr(f->suggestion, "`checkpoint` in step 11") != NULL, named);
+		sonde_result_free(result);
+	}
+}
+
 static void a_trace_without_slices_cannot_be_checked(void **state)
 {
 	sonde_trace *trace = NULL;
@@ -262,6 +289,7 @@ int main(void)
 		cmocka_unit_test(thresholds_are_settings),
 		cmocka_unit_test(an_empty_trace_has_no_data_and_no_error),
 		cmocka_unit_test(code_that_the_device_waits_for_is_named),
+		cmocka_unit_test(what_makes_a_step_long_is_named),
 		cmocka_unit_test(a_trace_without_slices_cannot_be_checked),
 	};
 
