@@ -3,7 +3,7 @@ import json, subprocess, sys
 
 SONDE, NAMES = sys.argv[1], sys.argv[2:]
 ABOUT_FILE = {'info'}  # tells what the whole file holds
-KEEPS_WARMUP = {'memory'}  # a peak is one wherever it is
+KEEPS_WARMUP = {'memory', 'leaks', 'compile'}  # a peak is one wherever it is; compilers run in it
 STEPS, RANKS = range(1, 9), (0, 1)
 
 
@@ -66,6 +66,8 @@ def look(name, files, *options):
     for key in ('file', 'n_files', 'headline', 'notes', 'n_warmup_steps', 'n_ranks', 'n_threads', 'n_streams',
                 'n_processes', 'n_events', 'rules', 'n_passed', 'n_no_data', 'n_emitted', 'n_kept', 'duration_ns', 'memory', 'memory_timeline'):
         result.pop(key, None)
+    for device in result.get('leak_devices', []):
+        device.pop('before_bytes')  # what was held before: a file that begins later does not have it
     return result
 
 
