@@ -171,7 +171,7 @@ export function Bar() {
 					isMenuOpen.value = !isMenuOpen.value;
 				}}
 			>
-				{session.value?.name ?? 'traces'} ▾
+				<span>{session.value?.name ?? 'traces'}</span> ▾
 			</button>
 			{isMenuOpen.value && (
 				<SessionMenu
