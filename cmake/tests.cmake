@@ -192,7 +192,7 @@ foreach(kind ${script_kinds})
 		cmake_path(GET source STEM name)
 		add_test(NAME ${label}_${name} COMMAND bash ${source})
 		set(labels ${label})
-		if(name MATCHES "^serve_(live|crowd)$")
+		if(name MATCHES "^serve_(live|crowd|rewritten)$")
 			list(APPEND labels threads)
 		endif()
 		set_tests_properties(${label}_${name} PROPERTIES

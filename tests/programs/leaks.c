@@ -1,7 +1,7 @@
 /*
  * A program that keeps memory: 20 steps, each with a buffer of 4096 bytes that stays ("cache"), one of 65536 that is
  * freed in the step ("compute"), and one of 100 that the next step frees; weights of 10000 bytes before the first.
- * It frees one block that it never said it had.
+ * It frees one block that it never said it had, and writes down what a GPU's monitor would: 200, 201 ... W.
  *
  *   prog_leaks [clean]      clean: frees the buffers of "cache", too
  */
@@ -27,6 +27,7 @@ int main(int argc, char **argv)
 				sonde_free(cpu, at);
 		}
 		SONDE_SCOPE("compute");
+		SONDE_COUNTER("gpu0 power (W)", 200 + i);
 		sonde_alloc(cpu, at + 1, 65536, 0);
 		sonde_alloc(cpu, at + 2, 100, 0);
 		sonde_free(cpu, at + 1);
