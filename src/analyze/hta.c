@@ -48,11 +48,16 @@ static void add_headline(const work *w, const sonde_trace *trace, sonde_result *
 		idle += (double)(from_start - all->length);
 		n += w->ranks[i].n;
 	}
+	const char *title = trace_title(trace);
+	if (trace->files.n > 1)
+		title = result_format(r, "%s and %zu more", title, trace->files.n - 1);
+	if (!title)
+		return;
 	if (span > 0)
-		result_headline(r, "%s: device busy %.1f %%, %s kernels and copies on %zu rank%s", trace_title(trace),
-				100 - 100 * idle / span, format_count(busy, n), w->n_ranks, w->n_ranks == 1 ? "" : "s");
+		result_answer(r, "%s: device busy %.1f %%, %s kernels and copies on %zu rank%s", title,
+			      100 - 100 * idle / span, format_count(busy, n), w->n_ranks, w->n_ranks == 1 ? "" : "s");
 	else if (w->is_empty) /* a note says why */
-		result_headline(r, "%s: nothing ran on a device", trace_title(trace));
+		result_answer(r, "%s: nothing ran on a device", title);
 }
 
 /* Each part has a result of its own, so that several can be made at once. */

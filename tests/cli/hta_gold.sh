@@ -23,4 +23,6 @@ for compat in "" "--compat hta" "--compat hta-noround"; do
 	want_in "$out" "no device rows: "
 	want_in "${out%%$'\n'*}" "nothing ran on a device"
 done
+run hta "$data/traces/syn_r4_straggler2"
+want_in "${out%%$'\n'*}" "and 3 more: device busy"
 finish
