@@ -3,7 +3,7 @@
  * for, are one box each that says how many it stands for. <sonde/picture.h>; web/src/file/columns.ts reads it.
  *
  * Of the budget a half is for slices. A quarter, and what they leave of theirs, is for arguments, the longest slices'
- * first. Arrows, instants, counters and overlap share the rest.
+ * first: so boxes are made twice, to know what they take. Arrows, instants, counters and overlap share the rest.
  */
 #include "serve/mail_timeline.h"
 
@@ -94,7 +94,6 @@ static void choose_small(timeline *t, lane_cursor *c, size_t n_lanes)
 		n += counts[--bucket];
 	/* All of them, when that is possible; else half of it is for the runs between them. */
 	bool all = t->n_shown <= budget;
-	t->args_budget = t->o->max_bytes / 4 + (all ? (budget - t->n_shown) * SLICE_BYTES : 0);
 	t->small_ns = t->o->small_ns > 0 ? t->o->small_ns : 0;
 	if (!all && bucket < BUCKETS && bucket_start(bucket) > t->small_ns)
 		t->small_ns = bucket_start(bucket);
@@ -381,11 +380,26 @@ static void choose_args(timeline *t, lane_cursor *c, size_t n_lanes)
 	forget_counts(t);
 }
 
+/* What is left for arguments, when all boxes are there. */
+static void weigh_boxes(timeline *t, lane_cursor *c, size_t n_lanes)
+{
+	uint64_t half = t->o->max_bytes / 2;
+
+	t->args_ns = INT64_MAX;
+	put_lanes(t, c, n_lanes);
+	uint64_t size = t->bytes.n * 4 / 3;
+	t->args_budget = t->o->max_bytes / 4 + (size < half ? half - size : 0);
+	t->bytes.n = t->kept.n = t->counts.n = 0;
+	t->n_runs = t->n_in_runs = t->n_with_args = 0;
+	forget_counts(t);
+}
+
 static void fill(timeline *t, lane_cursor *c, size_t n_lanes)
 {
 	uint64_t max = t->o->max_bytes;
 
 	choose_small(t, c, n_lanes);
+	weigh_boxes(t, c, n_lanes);
 	choose_args(t, c, n_lanes);
 	put_lanes(t, c, n_lanes);
 	timeline_arrows(t, max / 12);

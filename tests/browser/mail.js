@@ -80,9 +80,19 @@ async function timeline(browser) {
 	await assertQuiet(page, seen, 'timeline');
 }
 
+// A page of some steps begins with them.
+async function steps(browser) {
+	const { page, seen } = await open(browser, 'steps', 'light');
+
+	await page.waitForFunction(() => window.sondeScene?.loader.chunks.length > 0);
+	assert.deepStrictEqual(await page.evaluate(() => window.sondeScene.store.view.value), { from: 200000, to: 390000 });
+	assert.match(await page.textContent('#note'), /^2 of 5 slices\. 3 lie outside of the steps\./);
+	await assertQuiet(page, seen, 'steps');
+}
+
 (async () => {
 	const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] });
-	for (const part of [flame, timeline])
+	for (const part of [flame, timeline, steps])
 		await part(browser);
 	await browser.close();
 })().catch(error => {

@@ -30,6 +30,8 @@ events += [{'ph': ph, 'id': 1, 'name': 'next', 'cat': 'x', 'pid': 1, 'tid': 2, '
 events += [{'ph': 'C', 'name': 'loss', 'pid': 1, 'ts': ts, 'args': {'v': ts}} for ts in range(0, 10000, 100)]
 events.append({'ph': 'M', 'name': 'process_name', 'pid': 1, 'args': {'name': hostile[0]}})
 json.dump({'traceEvents': events}, open(sys.argv[1], 'w'))
+steps = [{'ph': 'X', 'cat': 'user_annotation', 'name': f'ProfilerStep#{i}', 'pid': 1, 'tid': 1, 'ts': 100 * i, 'dur': 90} for i in range(5)]
+json.dump({'traceEvents': steps}, open(sys.argv[1] + '.steps.json', 'w'))
 EOT
 "$SONDE" flame -o "$work/flame.html" "$work/trace.json" 2> "$work/err" || {
 	grep -q 'without its page' "$work/err" && skip "the page was not built"
@@ -37,4 +39,5 @@ EOT
 	exit 1
 }
 "$SONDE" timeline -o "$work/timeline.html" "$work/trace.json" || exit 1
+"$SONDE" timeline --steps 2..3 -o "$work/steps.html" "$work/trace.json.steps.json" || exit 1
 timeout 120 node "$SOURCE/tests/browser/mail.js" "$work"

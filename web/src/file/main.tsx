@@ -16,6 +16,11 @@ import { localSource, type FileData } from './source';
 const data = JSON.parse(document.getElementById('data')!.textContent!) as FileData;
 setSource(localSource(data));
 if (!params.value['v']) go({ v: VIEWS[0]!.id, ...(data.flame ? { by: data.flame.by } : {}) });
+// Of chosen steps the page begins with these.
+const span = data.counters,
+	whole = data.answers['/sessions/1'] as { duration_ns: number };
+if (span && params.value['from'] === undefined && (span.from > 0 || span.to < whole.duration_ns))
+	go({ from: String(span.from), to: String(span.to) });
 document.getElementById('note')!.textContent = data.note;
 render(<App />, document.getElementById('app')!);
 void loadSessions();
