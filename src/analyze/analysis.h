@@ -33,7 +33,8 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 /* A table of what each process used; none when nobody looked. */
 void result_add_processes(sonde_result *r, const sonde_trace *trace);
 void result_add_counters(sonde_result *r, const profile *p);
-const char *trace_title(const sonde_trace *trace); /* the file's name without its directory */
+const char *result_counted(sonde_result *r, uint64_t n, const char *what); /* "1 scope open", "2 scopes open" */
+const char *trace_title(const sonde_trace *trace);			   /* the file's name without its directory */
 
 /* The time table of names; used by `report` and, for the reports of sessions, with their own title. */
 sonde_status report_run_profile(profile *p, const sonde_analyze_options *options, sonde_result *r, sonde_error *err);

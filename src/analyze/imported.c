@@ -132,18 +132,17 @@ static const column diagnostic_columns[] = {
 	{ "file", "of", CELL_STRING, 1, false },
 };
 
-/* "12 damaged events, 3 ..." of those that lost events, or of those that did not. */
+/* "12 damaged events; 3 ..." of those that lost events, or of those that did not. */
 static const char *sentence(sonde_result *r, const sonde_trace *trace, bool lost)
 {
 	size_t n;
 	const index_diagnostic *d = index_diagnostics(trace->index, &n);
 	const char *text = "";
-	char number[NUMBER_TEXT];
 
 	for (size_t i = 0; i < n && text; i++)
 		if ((d[i].lost != 0) == lost && d[i].count)
-			text = result_format(r, "%s%s%s %s", text, *text ? ", " : "", format_count(number, d[i].count),
-					     index_text(trace->index, d[i].kind));
+			text = result_format(r, "%s%s%s", text, *text ? "; " : "",
+					     result_counted(r, d[i].count, index_text(trace->index, d[i].kind)));
 	return text ? text : "";
 }
 

@@ -221,16 +221,25 @@ typedef struct loss {
 	uint64_t n;
 } loss;
 
+const char *result_counted(sonde_result *r, uint64_t n, const char *what)
+{
+	char number[NUMBER_TEXT];
+	int len = (int)strcspn(what, " ");
+	bool is_plural = len > 2 && what[len - 1] == 's' && what[len - 2] != 's';
+
+	return result_format(r, "%s %.*s%s", format_count(number, n), n == 1 && is_plural ? len - 1 : len, what,
+			     what + len);
+}
+
 /* "12 lost because the ring was full, 3 ..." of those that are not 0; "" when all are. */
 static const char *sentence(sonde_result *r, const loss *losses, size_t n)
 {
 	const char *text = "";
-	char number[NUMBER_TEXT];
 
 	for (size_t i = 0; i < n && text; i++)
 		if (losses[i].n)
-			text = result_format(r, "%s%s%s %s", text, *text ? ", " : "", format_count(number, losses[i].n),
-					     losses[i].text);
+			text = result_format(r, "%s%s%s", text, *text ? ", " : "",
+					     result_counted(r, losses[i].n, losses[i].text));
 	return text ? text : "";
 }
 

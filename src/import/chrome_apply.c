@@ -272,7 +272,7 @@ bool chrome_apply_finish(chrome_apply *a)
 	/* Old writers gave microseconds since 1970: after the year 2008, at least. */
 	bool is_epoch = a->first_ns != INT64_MAX && a->first_ns > INT64_C(1200000000000000000);
 	if (a->has_base && is_epoch) {
-		builder_diagnostic(a->b, "a base time beside times since 1970, left out", false, 1, a->job->file, -1);
+		builder_diagnostic(a->b, "base times beside times since 1970, left out", false, 1, a->job->file, -1);
 	} else if (a->has_base) {
 		builder_file_shift(a->b, a->job->file_number, a->base_ns);
 		for (size_t i = 0; i < a->ranks.n; i++)

@@ -100,7 +100,7 @@ static void the_report_counts_every_slice(void **state)
 		    "          (0.0 %)\n"
 		    "memory    gpu0 peak 4.88 KiB at 160 ns in launch\n"
 		    "lost      2 damaged events\n"
-		    "noted     1 invalid UTF-8, replaced, 1 overlapping slices in extra lanes\n");
+		    "noted     1 invalid UTF-8, replaced; 1 overlapping slices in extra lanes\n");
 }
 
 static void threads_have_names(void **state)
@@ -122,7 +122,7 @@ static void threads_have_names(void **state)
 		    "          (0.0 %)\n"
 		    "memory    gpu0 peak 4.88 KiB at 160 ns in launch\n"
 		    "lost      2 damaged events\n"
-		    "noted     1 invalid UTF-8, replaced, 1 overlapping slices in extra lanes\n");
+		    "noted     1 invalid UTF-8, replaced; 1 overlapping slices in extra lanes\n");
 }
 
 static void info_says_what_is_there_and_what_is_wrong(void **state)

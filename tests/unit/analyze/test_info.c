@@ -1,5 +1,5 @@
 /* What a file contains, and every count of what is not as it should be. */
-#include "analyze/result.h"
+#include "analyze/analysis.h"
 #include "unit/analyze/training.h"
 
 static sonde_result *analyze(const sonde_trace *t, const char *name)
@@ -106,6 +106,9 @@ static void what_was_repaired_is_counted(void **state)
 	ASSERT_VALUES(r, { "n_open", 2 }, { "n_repaired", 1 }, { "n_unmatched_ends", 1 }, { "n_clamped", 1 },
 		      { "n_unknown_names", 1 }, { "n_too_deep", 0 }, { "n_repaired_total", 6 });
 	assert_non_null(strstr(note_of(r, "repaired"), "2 scopes open at the end"));
+	assert_string_equal(result_counted(r, 1, "scopes open at the end"), "1 scope open at the end");
+	assert_string_equal(result_counted(r, 1, "lost in class"), "1 lost in class");
+	assert_string_equal(result_counted(r, 1200, "scopes"), "1,200 scopes");
 	sonde_result_free(r);
 	sonde_trace_free(t);
 	make_done(&m);

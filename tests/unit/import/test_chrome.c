@@ -81,7 +81,7 @@ static void values_beside_the_events_are_kept(void **state)
 		  "'ts':1700000000000001.001,'dur':2}]}",
 		  "slice 0/0 [1700000000000001001 +2000] :a\n"
 		  "meta baseTimeNanoseconds = 1700000000000000000\n"
-		  "repaired 1 from -1: a base time beside times since 1970, left out\n"
+		  "repaired 1 from -1: base times beside times since 1970, left out\n"
 		  "1 events, 0 lost\n" },
 		{ "damage before the events", "{'a': @nil, 'b':1,'traceEvents':[" ONE "],'c':2}",
 		  "instant 0/0 1000 :a\n"
