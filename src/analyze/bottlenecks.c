@@ -308,6 +308,10 @@ static void tell(sonde_result *r, const evidence *e, const rule_run *runs)
 	result_add(r, "n_steps", cell_count(e->n_steps));
 	tell_rules(r, runs, explain);
 	limit_findings(r, e->options);
+	if (!e->rows.n && !e->rows.n_left_out && !trace_is_imported(e->rows.trace))
+		result_note_add(r, "next",
+				"sonde summary shows what it used; a program that names its scopes (SONDE_SCOPE of "
+				"sonde/record.h) tells where its time goes");
 	if (e->rows.damaged)
 		result_note_add(r, "damaged", "parts of the trace could not be read and are missing here");
 	tell_checked(r, runs, explain);

@@ -5,6 +5,10 @@
 run record -o run.sonde true
 want_code 0
 
+run bottlenecks run.sonde
+want_code 0
+want_in "$out" "nothing could be checked: the program has no scopes"
+want_in "$out" "sonde summary shows what it used"
 for name in report summary info; do
 	run $name missing.sonde
 	want_code 3
