@@ -8,13 +8,16 @@
 #include "cli/progress.h"
 #include "cli/select.h"
 
-int trace_open(const command *c, char *const *files, size_t n_files, sonde_trace **ret_trace)
+int trace_open(const command *c, char *const *files, size_t n_files, const output *to, sonde_trace **ret_trace)
 {
 	sonde_error err = { .position = -1 };
 	progress p;
 
 	if (n_files == 0)
 		return say_usage(c, "no FILE given");
+	int code = output_check(to, files, n_files);
+	if (code != EXIT_OK)
+		return code;
 	progress_begin(&p, "reading", files, n_files);
 	sonde_open_options how = { .struct_size = sizeof how, .progress = progress_update, .context = &p };
 	sonde_status status = sonde_trace_open_with((const char *const *)files, n_files, &how, ret_trace, &err);
@@ -64,7 +67,7 @@ int analysis_run(const command *c, const char *name, char *const *files, size_t 
 	sonde_trace *trace = NULL;
 	sonde_result *result = NULL;
 	sonde_error err = { .position = -1 };
-	int code = trace_open(c, files, n_files, &trace);
+	int code = trace_open(c, files, n_files, to, &trace);
 
 	if (code != EXIT_OK)
 		return code;

@@ -14,6 +14,6 @@ int analysis_run(const command *c, const char *name, char *const *files, size_t 
 int analysis_run_plain(const command *c, int argc, char **argv);
 
 /* Opens one file or several as one trace; EXIT_OK or the exit code after saying why not. */
-int trace_open(const command *c, char *const *files, size_t n_files, sonde_trace **ret_trace);
+int trace_open(const command *c, char *const *files, size_t n_files, const output *to, sonde_trace **ret_trace);
 
 #endif

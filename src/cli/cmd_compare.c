@@ -160,12 +160,12 @@ static int compare_traces(sonde_trace *const *traces, size_t n, const sonde_comp
 	return code;
 }
 
-static int open_all(const command *self, char **files, size_t n, sonde_trace **traces)
+static int open_all(const command *self, char **files, size_t n, const output *to, sonde_trace **traces)
 {
 	sonde_error err = { .position = -1 };
 
 	for (size_t i = 0; i < n; i++) {
-		int code = trace_open(self, &files[i], 1, &traces[i]);
+		int code = trace_open(self, &files[i], 1, to, &traces[i]);
 		if (code != EXIT_OK)
 			return code;
 		sonde_status status = sonde_trace_prepare(traces[i], NULL, &err);
@@ -203,7 +203,9 @@ static int run(const command *self, int argc, char **argv)
 		how.baseline_name = name;
 	how.names = names;
 	how.select = &s.options;
-	int code = open_all(self, argv, n, traces);
+	int code = output_check(&to, argv, n);
+	if (code == EXIT_OK)
+		code = open_all(self, argv, n, &to, traces);
 	short_names(argv, n, names);
 	if (code == EXIT_OK)
 		code = compare_traces(traces, n, &how, &to);

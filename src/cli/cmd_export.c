@@ -75,7 +75,7 @@ static int run(const command *self, int argc, char **argv)
 		else if (id == FORMAT)
 			format = o.value;
 	}
-	int code = trace_open(self, argv, n_files, &trace);
+	int code = trace_open(self, argv, n_files, &to, &trace);
 	if (code == EXIT_OK)
 		code = export_to(trace, format, &to);
 	sonde_trace_free(trace);

@@ -173,7 +173,7 @@ static int run(const command *self, int argc, char **argv)
 		return say_usage(self, "no FILE given");
 	int code = find_sql(self, &a, strcmp(argv[0], "-") == 0, &sql);
 	if (code == EXIT_OK)
-		code = trace_open(self, argv, n_files, &trace);
+		code = trace_open(self, argv, n_files, &to, &trace);
 	if (code == EXIT_OK)
 		code = prepare(trace, argv, n_files);
 	if (code == EXIT_OK)

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/format_number.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 
 enum { RANKS_SHOWN = 16 };
@@ -71,13 +72,6 @@ static bool default_output(const char *file, char *ret_path, size_t size)
 	return true;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* A file that is none of ours stays: a slip of the finger must not cost anyone their source. */
 static bool may_replace(const char *path)
 {
@@ -96,11 +90,10 @@ static bool may_replace(const char *path)
 
 static int check_output(const import_request *r, const char *path)
 {
-	for (size_t i = 0; i < r->n_files; i++)
-		if (is_same_file(r->files[i], path)) {
-			say("%s: is read, it cannot be written as well: -o FILE", path);
-			return EXIT_USAGE;
-		}
+	if (output_is_among(path, r->files, r->n_files)) {
+		say("%s: is read, it cannot be written as well: -o FILE", path);
+		return EXIT_USAGE;
+	}
 	if (may_replace(path))
 		return EXIT_OK;
 	say("%s: exists and is not a Sonde file; it is left alone", path);

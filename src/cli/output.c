@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include "cli/output.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <langinfo.h>
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,6 +76,83 @@ bool output_option(output *to, const options *o, int id)
 		return options_choice(o, colors, &to->color);
 	}
 	return false;
+}
+
+/* ---- What must not be replaced ----------------------------------------------------------------------------------- */
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static bool ends_in(const char *name, const char *const *ends)
+{
+	size_t len = strlen(name);
+
+	for (; *ends; ends++)
+		if (len > strlen(*ends) && strcasecmp(name + len - strlen(*ends), *ends) == 0)
+			return true;
+	return false;
+}
+
+/* Of the files of a directory: other tools' traces or, where there are none, our own. */
+static bool is_taken_from(const char *directory, const char *name)
+{
+	static const char *const foreign[] = { ".json", ".json.gz", ".json.zst", NULL }, *const own[] = { ".sonde",
+													  NULL };
+	bool is_taken = ends_in(name, own);
+	DIR *dir = is_taken ? opendir(directory) : NULL;
+	struct dirent *entry;
+
+	while (dir && is_taken && (entry = readdir(dir)))
+		is_taken = !ends_in(entry->d_name, foreign);
+	if (dir)
+		closedir(dir);
+	return is_taken || ends_in(name, foreign);
+}
+
+bool output_is_among(const char *path, char *const *files, size_t n_files)
+{
+	struct stat own, directory, st;
+	char above[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	if (stat(path, &own) != 0)
+		return false;
+	snprintf(above, sizeof above, "%.*s", slash ? (int)(slash + 1 - path) : 1, slash ? path : ".");
+	bool has_directory = stat(above, &directory) == 0 && is_taken_from(above, slash ? slash + 1 : path);
+	for (size_t i = 0; i < n_files; i++)
+		if (stat(files[i], &st) == 0 && (is_same(&own, &st) || (has_directory && is_same(&directory, &st))))
+			return true;
+	return false;
+}
+
+static bool is_recording(const char *path)
+{
+	static const char magic[] = "\x89SND";
+	char first[sizeof magic - 1];
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	bool is = fd >= 0 && read(fd, first, sizeof first) == sizeof first && memcmp(first, magic, sizeof first) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return is;
+}
+
+int output_check(const output *to, char *const *files, size_t n_files)
+{
+	struct stat st;
+
+	if (!to->path || stat(to->path, &st) != 0 || !S_ISREG(st.st_mode))
+		return EXIT_OK;
+	if (output_is_among(to->path, files, n_files)) {
+		say("%s: is read, it cannot be written as well: -o FILE", to->path);
+		return EXIT_USAGE;
+	}
+	if (!is_recording(to->path))
+		return EXIT_OK;
+	say("%s: exists and is a Sonde file; it is left alone", to->path);
+	return EXIT_ENVIRONMENT;
 }
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */

@@ -60,6 +60,13 @@ typedef struct output {
 /* Takes one of the options above. False, after saying why, when the value is wrong. */
 bool output_option(output *to, const options *o, int id);
 
+/* Before files are read: EXIT_OK, or says that the result would take the place of one of them, or of another recording.
+   A slip of the finger must not cost anyone their trace. */
+int output_check(const output *to, char *const *files, size_t n_files);
+
+/* True when path is one of the files, or one that a directory among them stands for. */
+bool output_is_among(const char *path, char *const *files, size_t n_files);
+
 /* Opens to->stream; returns EXIT_OK or says why not. */
 int output_open(output *to);
 

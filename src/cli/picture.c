@@ -97,7 +97,7 @@ int picture_run(const command *self, picture *p, int argc, char **argv)
 	p->options.use_steps = s.options.use_steps;
 	p->options.first_step = s.options.first_step;
 	p->options.last_step = s.options.last_step;
-	int code = trace_open(self, argv, p->n_files, &trace);
+	int code = trace_open(self, argv, p->n_files, &p->to, &trace);
 	if (code != EXIT_OK)
 		return code;
 	const char *slash = strrchr(argv[0], '/');

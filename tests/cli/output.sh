@@ -53,6 +53,34 @@ want_in "$out" "name,category,calls,total_ns,self_ns,avg_ns,min_ns,max_ns,std_ns
 run report --sort nonsense run.sonde
 want_code 2
 
+# What is read is not written, nor is another recording: a slip of the finger must not cost anyone their trace.
+mkdir traces
+echo '[{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]' > traces/a.json
+ln -s a.json traces/link
+cp traces/a.json before.json
+cp run.sonde before.sonde
+for asked in "report -o run.sonde run.sonde" "export -o run.sonde run.sonde" "query -o run.sonde run.sonde select" \
+	"flame -o run.sonde run.sonde" "compare -o run.sonde traces/a.json run.sonde" "export -o traces/a.json traces/a.json" \
+	"export -o traces/link traces/a.json" "report --json -o traces/a.json traces" "import -o run.sonde run.sonde"; do
+	# shellcheck disable=SC2086
+	run $asked
+	want_code 2
+	want_in "$err" ": is read, it cannot be written as well: -o FILE"
+done
+run report --html -o traces/report.html traces
+run report --html -o traces/report.html traces # again: it is not read
+want_code 0
+run merge -o traces/all.sonde traces
+run merge -o traces/all.sonde traces
+want_code 0
+rm traces/all.sonde
+run report -o run.sonde traces
+want_code 4
+want_err "sonde: run.sonde: exists and is a Sonde file; it is left alone"
+want "a trace was overwritten" cmp -s traces/a.json before.json
+want "a recording was overwritten" cmp -s run.sonde before.sonde
+rm -r traces before.json before.sonde
+
 # A file appears whole or not at all, and what was there stays.
 echo old > kept
 run report -o kept missing.sonde
