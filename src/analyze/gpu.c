@@ -303,7 +303,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	const table *use = r->tables; /* of utilization, which ran before */
 	uint64_t n_counters = 0;
 
-	chosen.n_warmup = 0; /* memory and monitors are told of the whole run, as in other reports */
 	if (!add_memory(w, &chosen, r) || !add_counters(w, &chosen, r, &n_counters))
 		return out_of_memory(err);
 	answer(r, use, n_counters);
