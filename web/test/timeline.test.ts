@@ -1,6 +1,6 @@
 import assert from 'node:assert';
 import test from 'node:test';
-import { HEIGHT, laneTop, layout, rowAt } from '../src/timeline/layout';
+import { HEIGHT, laneTop, layout, processLabel, rowAt } from '../src/timeline/layout';
 import { mix, paint, rgb, type Colors, type Frame } from '../src/timeline/paint';
 import { byFit, decode, eachRect, instantsOf, laneList, type Chunk } from '../src/timeline/range';
 import { clamp, fit, pan, reveal, ticks, zoom } from '../src/timeline/viewport';
@@ -303,6 +303,14 @@ test('an instant is a triangle that points at its time, in its row', () => {
 			.length;
 	assert.deepEqual([1, 2, 3, 4, 5, 6, 7].map(line), [0, 5, 5, 3, 3, 1, 0]);
 	assert.equal(pixels[6 * 100 + 50], colors.sites[1]);
+});
+
+test('a process is called by what is known of it', () => {
+	const one = { id: 0, pid: 7, name: null, rank: null };
+	assert.equal(processLabel(one), 'process 7');
+	assert.equal(processLabel({ ...one, labels: 'GPU 0', rank: 3 }), 'rank 3 · GPU 0');
+	assert.equal(processLabel({ ...one, name: 'python', labels: 'CPU' }), 'python · CPU');
+	assert.equal(processLabel({ ...one, name: 'rank 3', rank: 3 }), 'rank 3');
 });
 
 test('devices come first in their rank, lanes that a filter empties go', () => {

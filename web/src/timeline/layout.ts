@@ -37,9 +37,8 @@ export const trackKey = (track: Track): string => `t${track.id}`;
 export const counterKey = (counter: Counter): string => `c${counter.id}`;
 
 export function processLabel(process: Process): string {
-	const plain =
-		process.name || (typeof process.pid === 'number' ? `process ${process.pid}` : process.pid || 'process');
-	const name = process.labels ? `${plain} · ${process.labels}` : plain;
+	const number = typeof process.pid === 'number' ? `process ${process.pid}` : process.pid || 'process';
+	const name = [process.name, process.labels].filter(Boolean).join(' · ') || number;
 	return process.rank !== null && process.rank !== undefined && process.rank >= 0 && !/rank/i.test(name)
 		? `rank ${process.rank} · ${name}`
 		: name;

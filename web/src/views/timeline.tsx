@@ -117,7 +117,7 @@ export function Timeline() {
 		const node = scroller.current!;
 		const watch = new ResizeObserver(() => {
 			const { clientWidth, clientHeight } = node;
-			const width = clientWidth - 200;
+			const width = clientWidth - parseFloat(getComputedStyle(node).getPropertyValue('--labels'));
 			made.resize(width, clientHeight);
 			setSize({ width, height: clientHeight });
 		});
