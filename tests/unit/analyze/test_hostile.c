@@ -90,18 +90,23 @@ static double seconds_of(const sonde_trace *t, const char *name, const char *com
 	return cpu_seconds() - start;
 }
 
-/* Four times as many slices: four times as long, sixteen times where time is quadratic. Short times are noise. */
+/* Four times as many slices: four times as long, sixteen times where time is quadratic. Short times are noise, and on a
+   busy machine one try may be. */
 static void check(const char *what, const char *name, const char *compat, const sonde_trace *few,
 		  const sonde_trace *many)
 {
-	double least = 0.15, large = seconds_of(many, name, compat);
+	enum { TRIES = 3 };
+	double least = 0.15, small = 0, large = 0;
 
-	if (large < least)
-		return;
-	double small = seconds_of(few, name, compat);
-	if (large > 9 * small)
-		print_error("%s, %s %s: %.3f s and %.3f s\n", what, name, compat ? compat : "", small, large);
-	assert_true(large <= 9 * small);
+	for (int i = 0; i < TRIES; i++) {
+		large = seconds_of(many, name, compat);
+		if (large < least)
+			return;
+		small = seconds_of(few, name, compat);
+		if (large <= 9 * small)
+			return;
+	}
+	fail_msg("%s, %s %s: %.3f s and %.3f s", what, name, compat ? compat : "", small, large);
 }
 
 static void no_analysis_takes_quadratic_time(void **state)
