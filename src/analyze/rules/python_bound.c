@@ -89,6 +89,19 @@ static const char *say_code(const rule_run *r, int64_t lost, const uint32_t *sit
 	return text ? text : "the program's own code, or nothing recorded";
 }
 
+/* Where no code stands out. */
+static const char *what_to_do(const rows *all)
+{
+	for (size_t i = 0; i < all->n_sites; i++)
+		if (all->sites[i].class == CLASS_PYTHON)
+			return "no function has much of it: call fewer and larger operators, torch.compile, CUDA "
+			       "graphs";
+	return trace_is_imported(all->trace) ? "record it again with with_stack=True, to see which code; move logging, "
+					       "metrics and bookkeeping out of the step"
+					     : "put scopes around what the steps do, to see which code; move logging, "
+					       "metrics and bookkeeping out of the step";
+}
+
 static void tell(rule_run *r, sonde_finding *f, int64_t lost)
 {
 	const rows *all = &r->e->rows;
@@ -102,15 +115,10 @@ static void tell(rule_run *r, sonde_finding *f, int64_t lost)
 			 say_part(r, lost), say_code(r, lost, sites, ns, n));
 	for (size_t i = 0; i < n; i++)
 		finding_affects(r->result, f, index_text(all->ix, all->sites[sites[i]].name));
-	if (n && ns[0] >= lost / 2)
-		finding_suggest(r->result, f,
-				"do that before it is needed: in another thread, for the next step while the device "
-				"works, or not in every step");
-	else
-		finding_suggest(r->result, f,
-				"%s, to see which code; move logging, metrics and bookkeeping out of the step",
-				trace_is_imported(all->trace) ? "record it again with with_stack=True"
-							      : "put scopes around what the steps do");
+	finding_suggest(r->result, f, "%s",
+			n ? "look at what it does there: prepare it in another thread or for the next step, do it "
+			    "less often, or not at all"
+			  : what_to_do(all));
 }
 
 static void run(rule_run *r)
