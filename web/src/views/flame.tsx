@@ -24,9 +24,10 @@ const BY = [
 	['memory', 'memory'],
 ] as const;
 
-function useFlame(mode: string, name: string) {
+// mode null: nothing is asked.
+function useFlame(mode: string | null, name: string) {
 	const where = sessionPath.value;
-	const path = where && (mode === 'callers' || mode === 'callees') && !name ? null : where;
+	const path = mode === null || ((mode === 'callers' || mode === 'callees') && !name) ? null : where;
 	const fetched = useFetch<Answer>(
 		path &&
 			`${path}/flame` +
@@ -192,8 +193,8 @@ function Cut({ tree }: { tree: Tree }) {
 
 	return cut && cut.nodes > 0 ? (
 		<p class="quiet">
-			{format.plural(cut.nodes, 'frame')} too small to see {cut.nodes === 1 ? 'is' : 'are'} left out,{' '}
-			{valueText(tree, cut.value)} in all.
+			{format.plural(cut.nodes, 'frame')} too small to see {cut.nodes === 1 ? 'is' : 'are'} left out
+			{cut.value > 0 ? `, ${valueText(tree, cut.value)} in all` : ''}.
 		</p>
 	) : null;
 }
@@ -281,6 +282,8 @@ export function Flame() {
 	const mode = param('mode') || 'merged',
 		isSandwich = mode === 'sandwich' || mode === 'callers' || mode === 'callees';
 	const { data, error, tree } = useFlame(isSandwich ? 'merged' : mode, '');
+	// One by one the short ones are left out: the names are summed up over all.
+	const merged = useFlame(mode === 'ordered' ? 'merged' : null, '');
 	const other = param('with') && sessions.value?.find(one => String(one.id) === param('with'));
 
 	if (error)
@@ -331,7 +334,11 @@ export function Flame() {
 								label="Flame graph. Arrows move, Enter zooms; the table below has the numbers."
 							/>
 							<Cut tree={tree} />
-							<Names tree={tree} />
+							{(mode !== 'ordered' || merged.tree) && (
+								<Names
+									tree={mode === 'ordered' ? merged.tree! : tree}
+								/>
+							)}
 						</>
 					)}
 				</>

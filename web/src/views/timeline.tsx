@@ -116,8 +116,8 @@ export function Timeline() {
 		(window as unknown as { sondeScene: Scene }).sondeScene = made; // for bench/view and browser tests
 		const node = scroller.current!;
 		const watch = new ResizeObserver(() => {
-			const { clientWidth, clientHeight } = node;
-			const width = clientWidth - parseFloat(getComputedStyle(node).getPropertyValue('--labels'));
+			const { clientHeight } = node,
+				width = stage.current?.clientWidth ?? 0;
 			made.resize(width, clientHeight);
 			setSize({ width, height: clientHeight });
 		});
