@@ -92,10 +92,9 @@ limited() { # limited KB COMMAND...; its output goes through pipes, which have n
 	command="ulimit -f $1; ${*:2}"
 	rm -f "$file"
 	out=$(
-		(ulimit -f "$1" && exec "${@:2}") 2> >(cat > .err)
-		code=$?
-		wait $! # until all of stderr is there
-		exit $code
+		exec 4>&1
+		(ulimit -f "$1" && exec "${@:2}" 4>&-) 2>&1 >&4 | cat > .err 4>&- # waits for all of stderr
+		exit "${PIPESTATUS[0]}"
 	)
 	code=$? err=$(cat .err)
 }
