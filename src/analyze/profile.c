@@ -33,8 +33,10 @@ profile_options profile_options_from(const sonde_trace *trace, const sonde_analy
 	if (!o->use_time)
 		return options;
 	int64_t span = trace->end_ns - trace->start_ns;
-	options.from_ns = add_bounded(trace->start_ns, o->from_ns < span ? o->from_ns : span);
-	options.to_ns = o->to_ns <= span ? add_bounded(trace->start_ns, o->to_ns) : add_bounded(trace->end_ns, 1);
+	/* Nothing begins before the trace does. */
+	int64_t from = o->from_ns > 0 ? o->from_ns : 0, to = o->to_ns > 0 ? o->to_ns : 0;
+	options.from_ns = trace->start_ns + (from < span ? from : span);
+	options.to_ns = to <= span ? trace->start_ns + to : add_bounded(trace->end_ns, 1);
 	return options;
 }
 
