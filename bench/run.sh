@@ -53,7 +53,9 @@ peer uftrace
 run reader bench_reader --sonde "$build/sonde"
 generator=()
 [ ! -e ../shared/tools/gen_trace.py ] || generator=(--generator ../shared/tools/gen_trace.py)
-run ingest bench_ingest "${generator[@]}" "${long[@]}"
+traces=()
+[ ! -d ../shared/data/traces ] || traces=(--traces ../shared/data/traces)
+run ingest bench_ingest "${generator[@]}" "${traces[@]}" "${long[@]}"
 hta=()
 ! python=$(bench/peers/hta.sh "$kept/hta-venv") || hta=(--hta "$python,bench/peers/hta_reports.py")
 run analyze bench_analyze --sonde "$build/sonde" "${generator[@]}" "${hta[@]}" "${long[@]}"
