@@ -89,9 +89,10 @@ typedef struct series {
 	int64_t max_at, last_at;
 	double weighted, weight; /* by time */
 	struct {
-		double max;
+		double max, last;
+		int64_t max_at, last_at;
 		bool is_there;
-	} points[MOST_POINTS]; /* the highest value of each part of the time */
+	} points[MOST_POINTS]; /* the highest value of each part of the time, and the one that holds behind it */
 } series;
 
 static void add_value(series *s, int64_t ns, double value)
@@ -111,14 +112,27 @@ static void add_value(series *s, int64_t ns, double value)
 	s->last_at = ns;
 	s->n++;
 	size_t at = (size_t)((__int128)(ns - s->from) * MOST_POINTS / ((__int128)s->to - s->from + 1));
-	if (!s->points[at].is_there || value > s->points[at].max)
+	if (!s->points[at].is_there || value > s->points[at].max) {
 		s->points[at].max = value;
+		s->points[at].max_at = ns;
+	}
+	s->points[at].last = value;
+	s->points[at].last_at = ns;
 	s->points[at].is_there = true;
 }
 
 static cell number_cell(double value)
 {
 	return isfinite(value) ? cell_number(value) : cell_unknown();
+}
+
+static void put_value(const series *s, int64_t ns, double value, sonde_result *r, table *t)
+{
+	cell *c = table_row(r, t, 0);
+
+	c[0] = cell_string(s->name);
+	c[1] = cell_ns(ns);
+	c[2] = cell_number(value);
 }
 
 static void put_series(const series *s, sonde_result *r, table *t, table *const *values)
@@ -137,10 +151,9 @@ static void put_series(const series *s, sonde_result *r, table *t, table *const 
 	for (int64_t i = 0; i < MOST_POINTS; i++) {
 		if (!s->points[i].is_there)
 			continue;
-		cell *v = table_row(r, values[s->kind], 0);
-		v[0] = cell_string(s->name);
-		v[1] = cell_ns(s->from + (int64_t)((__int128)i * (s->to - s->from) / MOST_POINTS));
-		v[2] = cell_number(s->points[i].max);
+		put_value(s, s->points[i].max_at, s->points[i].max, r, values[s->kind]);
+		if (s->points[i].last_at > s->points[i].max_at)
+			put_value(s, s->points[i].last_at, s->points[i].last, r, values[s->kind]);
 	}
 }
 
@@ -216,10 +229,20 @@ static bool add_counters(const work *w, const rows_options *chosen, sonde_result
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* The highest moment of each part of the time. */
+static void put_level(const memory_events *m, const memory_event *e, const char *name, sonde_result *r, table *t)
+{
+	cell *c = table_row(r, t, 0);
+
+	c[0] = cell_string(name);
+	c[1] = cell_integer(m->devices.items[e->device].rank);
+	c[2] = cell_ns(e->time_ns);
+	c[3] = cell_bytes((uint64_t)e->allocated);
+}
+
+/* The highest moment of each part of the time, and what holds behind it. */
 static void add_curve(const memory_events *m, uint32_t device, const char *name, sonde_result *r, table *t)
 {
-	const memory_event *peaks[MOST_POINTS] = { 0 };
+	const memory_event *peaks[MOST_POINTS] = { 0 }, *lasts[MOST_POINTS] = { 0 };
 	int64_t from = INT64_MAX, to = INT64_MIN;
 
 	for (size_t i = 0; i < m->items.n; i++) {
@@ -236,15 +259,14 @@ static void add_curve(const memory_events *m, uint32_t device, const char *name,
 		size_t at = (size_t)((__int128)(e->time_ns - from) * MOST_POINTS / ((__int128)to - from + 1));
 		if (!peaks[at] || e->allocated > peaks[at]->allocated)
 			peaks[at] = e;
+		if (!lasts[at] || e->time_ns >= lasts[at]->time_ns)
+			lasts[at] = e;
 	}
 	for (size_t i = 0; i < MOST_POINTS; i++) {
-		if (!peaks[i])
-			continue;
-		cell *c = table_row(r, t, 0);
-		c[0] = cell_string(name);
-		c[1] = cell_integer(m->devices.items[device].rank);
-		c[2] = cell_ns(peaks[i]->time_ns);
-		c[3] = cell_bytes((uint64_t)peaks[i]->allocated);
+		if (peaks[i])
+			put_level(m, peaks[i], name, r, t);
+		if (peaks[i] && lasts[i]->time_ns > peaks[i]->time_ns)
+			put_level(m, lasts[i], name, r, t);
 	}
 }
 

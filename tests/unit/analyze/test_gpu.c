@@ -22,6 +22,10 @@ static void plant(kit *k, int64_t t, bool fires)
 				 .reserved_bytes = -1 };
 
 	builder_allocation_add(k->b, &a);
+	a.time_ns += k->unit;
+	a.bytes = -900;
+	a.total_bytes = 100;
+	builder_allocation_add(k->b, &a);
 	kernel(k, t, 100, 6100, GEMM);
 	if (!fires)
 		return;
@@ -52,7 +56,9 @@ static void counters_are_told_by_their_names(void **state)
 	assert_says(text, "'name': 'nvml memory used', 'kind': 'memory'");
 	assert_says(text, "'name': 'gpu0 sm clock', 'kind': 'clock'");
 	assert_says(text, "'name': 'gpu utilization %', 'kind': 'use', 'rank': 0, 'n_values': 10, 'min': 0");
+	/* The peak does not hold: what was freed right behind it is gone. */
 	assert_says(text, "{'device': 'gpu0', 'rank': 0, 'time_ns': 90010000, 'allocated_bytes': 10000}");
+	assert_says(text, "{'device': 'gpu0', 'rank': 0, 'time_ns': 90011000, 'allocated_bytes': 100}");
 	assert_null(strstr(text, "cpu temp"));
 	assert_null(strstr(text, "loss"));
 	assert_null(strstr(text, "nobody"));
