@@ -32,6 +32,7 @@ typedef struct walk {
 	const index_site *sites;
 	size_t n_sites;
 	uint8_t *wanted; /* sites of options->name */
+	uint8_t *hidden; /* sites without a box: Python functions on demand, Kineto's row around all of the profile */
 	int64_t from_ns, to_ns;
 	flame_extras extras;
 	size_t extra, extra_end; /* of bytes: those of the track that are left */
@@ -215,7 +216,7 @@ static void enter(walk *w, unsigned depth)
 {
 	level *l = w->levels[depth];
 	uint32_t parent = depth ? w->levels[depth - 1]->node : FLAME_NONE;
-	bool is_hidden = w->options->no_python && w->sites[l->now.site].class == CLASS_PYTHON;
+	bool is_hidden = w->hidden[l->now.site];
 
 	l->within_ns = within(w, &l->now);
 	l->child_ns = 0;
@@ -405,11 +406,15 @@ static bool prepare(walk *w)
 	w->sites = index_sites(w->ix, &w->n_sites);
 	w->names = malloc((w->n_sites + 1) * sizeof *w->names);
 	w->wanted = calloc(w->n_sites + 1, 1);
-	if (!w->names || !w->wanted)
+	w->hidden = calloc(w->n_sites + 1, 1);
+	if (!w->names || !w->wanted || !w->hidden)
 		return false;
 	memset(w->names, 0xff, (w->n_sites + 1) * sizeof *w->names);
-	for (size_t i = 0; i < w->n_sites; i++)
+	for (size_t i = 0; i < w->n_sites; i++) {
 		w->wanted[i] = strcmp(index_text(w->ix, w->sites[i].name), name) == 0;
+		w->hidden[i] = (w->options->no_python && w->sites[i].class == CLASS_PYTHON) ||
+			       strcmp(index_text(w->ix, w->sites[i].category), "Trace") == 0;
+	}
 	if (w->options->by == FLAME_DEVICE)
 		ok = flame_device_extras(w->ix, &w->extras, &w->flame->damaged);
 	else if (w->options->by == FLAME_MEMORY)
@@ -461,6 +466,7 @@ static sonde_status fill(flame *f, const sonde_index *ix, const flame_options *o
 	VEC_DONE(&w->extras);
 	free(w->names);
 	free(w->wanted);
+	free(w->hidden);
 	free(w);
 	return failed ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
 }

@@ -215,6 +215,21 @@ static void what_makes_no_sense_is_refused(void **state)
 	sonde_trace_free(t);
 }
 
+/* Kineto's row around all of the profile is as long as everything else together. */
+static void the_profilers_own_row_is_no_frame(void **state)
+{
+	static const char json[] =
+		"[{\"ph\":\"X\",\"cat\":\"Trace\",\"name\":\"PyTorch Profiler (0)\",\"pid\":\"Spans\","
+		"\"tid\":\"PyTorch Profiler\",\"ts\":1,\"dur\":9},"
+		"{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"aten::mm\",\"pid\":1,\"tid\":1,\"ts\":2,"
+		"\"dur\":3}]";
+	imported i = import_bytes(json, sizeof json - 1, (import_how){ 0 });
+
+	(void)state;
+	check(i.ix, (flame_options){ 0 }, "aten::mm 3000 3000 x1\n");
+	index_free(i.ix);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +241,7 @@ int main(void)
 		cmocka_unit_test(two_traces_share_their_nodes),
 		cmocka_unit_test(the_small_is_left_out_and_counted),
 		cmocka_unit_test(bytes_belong_to_the_innermost_slice),
+		cmocka_unit_test(the_profilers_own_row_is_no_frame),
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 	};
 
