@@ -14,11 +14,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/profiler_frame.h"
 
 static uint8_t traits_of(const char *name, const char *category, uint8_t class)
 {
 	bool is_call = class == CLASS_RUNTIME || class == CLASS_SYNC;
-	bool is_recording = strcmp(category, "Trace") == 0 || class == CLASS_OVERHEAD; /* not the program's */
+	bool is_recording = is_profiler_frame(category) || class == CLASS_OVERHEAD; /* not the program's */
 
 	return (uint8_t)((is_call && strstr(name, "Synchronize") ? BUILD_WAITS : 0) |
 			 (strncmp(name, "autograd::engine", 16) == 0 ? BUILD_BACKWARD : 0) |

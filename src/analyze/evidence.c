@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/profiler_frame.h"
 #include "analyze/stats.h"
 #include "base/error.h"
 
@@ -140,7 +141,7 @@ static void add_everything(const evidence *e)
 	for (size_t i = 0; spans && i < e->rows.n; i++) {
 		const row *r = &e->rows.items[i];
 		const evidence_rank *k = evidence_find_rank(e, r->rank);
-		if (!k || k->of->n_steps || strcmp(row_category(&e->rows, r), "Trace") == 0)
+		if (!k || k->of->n_steps || is_profiler_frame(row_category(&e->rows, r)))
 			continue;
 		interval *span = &spans[k - e->ranks];
 		bool is_first = span->start == span->end;

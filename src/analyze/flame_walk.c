@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include "analyze/flame.h"
+#include "analyze/profiler_frame.h"
 #include "analyze/stats.h"
 #include "base/error.h"
 
@@ -413,7 +414,7 @@ static bool prepare(walk *w)
 	for (size_t i = 0; i < w->n_sites; i++) {
 		w->wanted[i] = strcmp(index_text(w->ix, w->sites[i].name), name) == 0;
 		w->hidden[i] = (w->options->no_python && w->sites[i].class == CLASS_PYTHON) ||
-			       strcmp(index_text(w->ix, w->sites[i].category), "Trace") == 0;
+			       is_profiler_frame(index_text(w->ix, w->sites[i].category));
 	}
 	if (w->options->by == FLAME_DEVICE)
 		ok = flame_device_extras(w->ix, &w->extras, &w->flame->damaged);

@@ -9,6 +9,7 @@
 #include "analyze/profile.h"
 
 #include <string.h>
+#include "analyze/profiler_frame.h"
 
 enum { MOST_STRETCHES = 1 << 22 };
 
@@ -22,8 +23,8 @@ static bool is_host_class(const profile *p, const index_site *site)
 		return false;
 	case CLASS_PYTHON:
 		return !p->activity.has_ops;
-	case CLASS_OTHER: /* torch.profiler's frame around everything */
-		return strcmp(index_text(p->trace->index, site->category), "Trace") != 0;
+	case CLASS_OTHER:
+		return !is_profiler_frame(index_text(p->trace->index, site->category));
 	default:
 		return true;
 	}

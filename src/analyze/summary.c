@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "analyze/imported.h"
+#include "analyze/profiler_frame.h"
 #include "base/error.h"
 #include "base/format_number.h"
 
@@ -30,12 +31,6 @@ static int compare_self(const void *a, const void *b, void *context)
 	return strcmp(trace_text(trace, (*x)->name), trace_text(trace, (*y)->name));
 }
 
-/* Kineto's own row from the start of the profile to its end. */
-static bool is_frame(const profile *p, const profile_node *node)
-{
-	return strcmp(trace_text(p->trace, node->category), "Trace") == 0;
-}
-
 static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
 {
 	const profile_node **order = malloc((p->nodes.n + 1) * sizeof *order);
@@ -45,7 +40,8 @@ static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
 	if (!order)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	for (size_t i = 0; i < p->nodes.n; i++)
-		if (p->nodes.items[i].stats.calls && !is_frame(p, &p->nodes.items[i]))
+		if (p->nodes.items[i].stats.calls &&
+		    !is_profiler_frame(trace_text(p->trace, p->nodes.items[i].category)))
 			order[n++] = &p->nodes.items[i];
 	if (n)
 		qsort_r(order, n, sizeof *order, compare_self, (void *)p->trace);

@@ -165,9 +165,11 @@ static void draft_text_gaps(const chrome_reader *r, draft *d)
 {
 	uint64_t shape = r->text_gaps.n && d->n_gaps ? shape_of(r, d->pieces, d->n_gaps) : 0;
 
-	for (size_t i = 0; i < r->text_gaps.n && d->n_gaps; i++)
-		if (r->text_gaps.items[i].shape == shape && d->members[r->text_gaps.items[i].gap])
-			d->kinds[r->text_gaps.items[i].gap] = ARG_TEXT;
+	for (size_t i = 0; i < r->text_gaps.n; i++) {
+		const text_gap *g = &r->text_gaps.items[i];
+		if (g->shape == shape && g->gap < d->n_gaps && d->members[g->gap])
+			d->kinds[g->gap] = ARG_TEXT;
+	}
 }
 
 /* ---- Layouts ----------------------------------------------------------------------------------------------------- */
