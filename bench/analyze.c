@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/measure.h"
+#include "common/options.h"
 #include "common/process.h"
 #include "common/results.h"
 #include <sonde/analyze.h>
@@ -78,7 +79,7 @@ static int reports_main(int argc, char **argv)
 typedef struct bench {
 	results r;
 	const char *self, *sonde, *generator;
-	char *hta_python, *hta_script; /* NULL: no HTA */
+	const char *hta_python, *hta_script; /* NULL: no HTA */
 	const char *dir;
 	size_t n_rounds;
 } bench;
@@ -217,35 +218,31 @@ static bool measure(bench *b, bool is_long)
 int main(int argc, char **argv)
 {
 	bench b = { .r = { .program = "analysing a trace", .floor_ns = NAN }, .sonde = "sonde", .n_rounds = 7 };
-	const char *output = "bench_analyze.sonde";
+	const char *output = "bench_analyze.sonde", *hta = NULL;
 	bool is_long = false;
 	char self[4000], dir[1024];
+	const bench_option options[] = {
+		{ "--json", .text = &b.r.json_path },
+		{ "--output", .text = &output },
+		{ "--sonde", .text = &b.sonde },
+		{ "--generator", .text = &b.generator },
+		{ "--hta", .text = &hta },
+		{ "--rounds", .number = &b.n_rounds },
+		{ "--long", .flag = &is_long },
+	};
 
 	if (argc > 1 && strcmp(argv[1], "--reports") == 0)
 		return reports_main(argc, argv);
-	for (int i = 1; i < argc; i++) {
-		char *value = i + 1 < argc ? argv[i + 1] : "";
-		if (strcmp(argv[i], "--long") == 0) {
-			is_long = true;
-			continue;
-		}
-		if (strcmp(argv[i], "--json") == 0)
-			b.r.json_path = value;
-		else if (strcmp(argv[i], "--output") == 0)
-			output = value;
-		else if (strcmp(argv[i], "--sonde") == 0)
-			b.sonde = value;
-		else if (strcmp(argv[i], "--generator") == 0)
-			b.generator = value;
-		else if (strcmp(argv[i], "--hta") == 0 && (b.hta_script = strchr(value, ',')))
-			b.hta_python = value, *b.hta_script++ = 0;
-		else if (strcmp(argv[i], "--rounds") == 0)
-			b.n_rounds = strtoul(value, NULL, 10);
-		i++;
+	options_read(argc, argv, options, sizeof options / sizeof *options);
+	char *comma = hta ? strchr(hta, ',') : NULL;
+	if (comma) {
+		*comma = 0;
+		b.hta_python = hta;
+		b.hta_script = comma + 1;
 	}
 	ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[len > 0 ? len : 0] = 0;
-	if (b.n_rounds < 1 || b.n_rounds > MAX_ROUNDS / 10)
+	if (b.n_rounds > MAX_ROUNDS / 10)
 		b.n_rounds = 7;
 	measure_begin();
 	snprintf(dir, sizeof dir, "%.1000s.traces", output);

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/measure.h"
+#include "common/options.h"
 #include "common/results.h"
 #include "store/builder.h"
 #include "store/index.h"
@@ -257,24 +258,17 @@ int main(int argc, char **argv)
 	results r = { .program = "index", .floor_ns = NAN };
 	const char *output = "bench_index.sonde";
 	size_t n_slices = 10000000, n_views = 2000;
-	bool keeps = false;
+	bool keeps = false, is_long = false;
 	struct stat st = { 0 };
+	const bench_option options[] = {
+		{ "--json", .text = &r.json_path },  { "--output", .text = &output },
+		{ "--slices", .number = &n_slices }, { "--views", .number = &n_views },
+		{ "--long", .flag = &is_long },	     { "--keep", .flag = &keeps },
+	};
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--long") == 0)
-			n_slices = 100000000;
-		else if (strcmp(argv[i], "--keep") == 0)
-			keeps = true;
-		else if (i + 1 < argc && strcmp(argv[i], "--json") == 0)
-			r.json_path = argv[++i];
-		else if (i + 1 < argc && strcmp(argv[i], "--output") == 0)
-			output = argv[++i];
-		else if (i + 1 < argc && strcmp(argv[i], "--slices") == 0)
-			n_slices = strtoul(argv[++i], NULL, 10);
-		else if (i + 1 < argc && strcmp(argv[i], "--views") == 0)
-			n_views = strtoul(argv[++i], NULL, 10);
-	}
-	n_views = n_views < 1 || n_views > MAX_VIEWS ? 2000 : n_views;
+	options_read(argc, argv, options, sizeof options / sizeof *options);
+	n_views = n_views > MAX_VIEWS ? 2000 : n_views;
+	n_slices = is_long ? 100000000 : n_slices;
 	n_slices = n_slices < N_LANES ? N_LANES : n_slices / N_LANES * N_LANES;
 
 	measure_begin();

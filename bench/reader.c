@@ -20,6 +20,7 @@
 #include <sonde/record.h>
 #include "common/bodies.h"
 #include "common/measure.h"
+#include "common/options.h"
 #include "common/results.h"
 
 enum { MAX_ROUNDS = 20, N_LAYERS = 8, SCOPES_PER_STEP = 1 + 2 * (1 + N_LAYERS * 4) };
@@ -190,20 +191,13 @@ int main(int argc, char **argv)
 	char beside[4096];
 	const char *output = "bench_reader.sonde", *sonde = default_sonde(beside, sizeof beside);
 	size_t n_rounds = 3, n_scopes = 50000000;
+	const bench_option options[] = {
+		{ "--json", .text = &r.json_path },  { "--output", .text = &output },	  { "--sonde", .text = &sonde },
+		{ "--rounds", .number = &n_rounds }, { "--scopes", .number = &n_scopes },
+	};
 
-	for (int i = 1; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], "--json") == 0)
-			r.json_path = argv[i + 1];
-		else if (strcmp(argv[i], "--output") == 0)
-			output = argv[i + 1];
-		else if (strcmp(argv[i], "--sonde") == 0)
-			sonde = argv[i + 1];
-		else if (strcmp(argv[i], "--rounds") == 0)
-			n_rounds = strtoul(argv[i + 1], NULL, 10);
-		else if (strcmp(argv[i], "--scopes") == 0)
-			n_scopes = strtoul(argv[i + 1], NULL, 10);
-	}
-	if (n_rounds < 1 || n_rounds > MAX_ROUNDS)
+	options_read(argc, argv, options, sizeof options / sizeof *options);
+	if (n_rounds > MAX_ROUNDS)
 		n_rounds = 3;
 	n_scopes += SCOPES_PER_STEP - 1;
 	double n_events = 2.0 * (double)(n_scopes / SCOPES_PER_STEP * SCOPES_PER_STEP);

@@ -16,6 +16,7 @@
 #include <sonde/record.h>
 #include "common/compiled_out.h"
 #include "common/measure.h"
+#include "common/options.h"
 #include "common/results.h"
 
 enum { N_NAMES = 8, N_BLOCKS = 64 };
@@ -229,15 +230,13 @@ int main(int argc, char **argv)
 	results r = { .program = "recording one call", .floor_ns = NAN };
 	const char *output = "bench_record.sonde";
 	size_t n_batches = N_BATCHES;
+	const bench_option options[] = {
+		{ "--json", .text = &r.json_path },
+		{ "--output", .text = &output },
+		{ "--batches", .number = &n_batches },
+	};
 
-	for (int i = 1; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], "--json") == 0)
-			r.json_path = argv[i + 1];
-		else if (strcmp(argv[i], "--batches") == 0 && atoi(argv[i + 1]) > 0)
-			n_batches = (size_t)atoi(argv[i + 1]);
-		else if (strcmp(argv[i], "--output") == 0)
-			output = argv[i + 1];
-	}
+	options_read(argc, argv, options, sizeof options / sizeof *options);
 	measure_begin();
 	for (size_t i = 0; i < N_NAMES; i++)
 		snprintf(names[i], sizeof names[i], "layer.%zu.attention", i);

@@ -5,13 +5,18 @@
 #
 # BUILD is where the programs are (build/release). The figures are in build/bench/ afterwards: *.json, of peers *.tsv.
 set -uo pipefail
+. "$(dirname "$0")/../tools/usage.sh"
 cd "$(dirname "$0")/.."
 . bench/lib.sh
 export LC_ALL=C
 build=${BUILD:-build/release}
 kept=build/bench
 long=()
-[ "${1-}" != --long ] || long=(--long)
+case ${1-} in
+'') ;;
+--long) long=(--long) ;;
+*) wrong_usage ;;
+esac
 
 if [ ! -x "$build/bench_record" ]; then
 	say "nothing is built in $build; try: make bench"
@@ -51,6 +56,7 @@ run sustained bench_sustained "${long[@]}"
 peer lttng
 peer uftrace
 run reader bench_reader --sonde "$build/sonde"
+run follow bench_follow "${long[@]}"
 generator=()
 [ ! -e ../shared/tools/gen_trace.py ] || generator=(--generator ../shared/tools/gen_trace.py)
 traces=()
@@ -99,6 +105,7 @@ section() { # section <name> <title>
 }
 section sustained "For a while"
 section reader "Reading"
+section follow "Following"
 section ingest "Importing"
 section analyze "Analysing"
 section index "Looking at an index"

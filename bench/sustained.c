@@ -23,6 +23,7 @@
 #include <sonde/record.h>
 #include "common/bodies.h"
 #include "common/measure.h"
+#include "common/options.h"
 #include "common/results.h"
 
 enum { MAX_ROUNDS = 100, N_SCOPES = 10000000 };
@@ -368,19 +369,17 @@ int main(int argc, char **argv)
 {
 	results r = { .program = "recording for a while", .floor_ns = NAN };
 	const char *output = "bench_sustained.sonde";
-	size_t n_rounds = 7, n_tests = N_TESTS - 1;
+	size_t n_rounds = 7;
+	bool is_long = false;
+	const bench_option options[] = {
+		{ "--json", .text = &r.json_path },
+		{ "--output", .text = &output },
+		{ "--rounds", .number = &n_rounds },
+		{ "--long", .flag = &is_long },
+	};
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--long") == 0)
-			n_tests = N_TESTS;
-		else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
-			r.json_path = argv[++i];
-		else if (strcmp(argv[i], "--output") == 0 && i + 1 < argc)
-			output = argv[++i];
-		else if (strcmp(argv[i], "--rounds") == 0 && i + 1 < argc)
-			n_rounds = strtoul(argv[++i], NULL, 10);
-	}
-	if (n_rounds < 1 || n_rounds > MAX_ROUNDS)
+	options_read(argc, argv, options, sizeof options / sizeof *options);
+	if (n_rounds > MAX_ROUNDS)
 		n_rounds = 7;
 	round_figures *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED) {
@@ -395,6 +394,6 @@ int main(int argc, char **argv)
 	}
 	measure_begin();
 	bodies_choose(20, 150);
-	r.broken = !run_all(n_tests, n_rounds, &r);
+	r.broken = !run_all(is_long ? N_TESTS : N_TESTS - 1, n_rounds, &r);
 	return results_finish(&r) ? 0 : 1;
 }

@@ -2,9 +2,11 @@
 # Runs each fuzz target for a while, from its seeds and from what earlier runs found: tools/fuzz.sh [seconds each]
 # An input that breaks something is left in build/fuzz/crashes/.
 set -euo pipefail
+. "$(dirname "$0")/usage.sh"
 shopt -s nullglob
 cd "$(dirname "$0")/.."
 seconds=${1:-60}
+[[ $seconds =~ ^[0-9]+$ ]] || wrong_usage
 mkdir -p build/fuzz/crashes
 for source in fuzz/fuzz_*.c; do
 	name=$(basename "$source" .c)

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Pictures of every tab for the docs, light and dark, of real traces: docs/screenshots/. Needs `make`, the browser
-# (tools/setup.sh browser) and the traces of ../shared/data.
+# Pictures of every tab for the docs, light and dark, of real traces: tools/screenshots.sh [DIRECTORY]
+# DIRECTORY is docs/screenshots if not given. Needs `make`, the browser (tools/setup.sh browser) and the traces of
+# ../shared/data.
 set -euo pipefail
+. "$(dirname "$0")/usage.sh"
 cd "$(dirname "$0")/.."
 data=../shared/data/traces sonde=$PWD/build/release/sonde to=${1:-docs/screenshots}
 [ -d $data ] || { echo "screenshots: no $data" >&2 && exit 77; }

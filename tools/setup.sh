@@ -5,6 +5,7 @@
 #   tools/setup.sh build|test|browser|bench|fuzz   installs; browser also has playwright-core in build/browser
 #   tools/setup.sh --check build|test|...          only says what is missing
 set -euo pipefail
+. "$(dirname "$0")/usage.sh"
 
 # The packages of a task, each with what proves that it is there, wherever it came from: a command, or a pkg-config
 # module after "pc:". Where only the package itself can tell, it stands alone.
@@ -21,10 +22,7 @@ packages() {
 	bench) packages build && echo "lttng-tools=lttng liblttng-ust-dev=pc:lttng-ust uftrace=uftrace libsimdjson-dev=pc:simdjson wrk=wrk" ;;
 	browser) echo "nodejs=node npm=npm chromium=chromium" ;;
 	fuzz) packages build && echo "clang-14=clang-14 libclang-rt-14-dev" ;;
-	*)
-		echo "usage: tools/setup.sh [--check] build|test|browser|bench|fuzz" >&2
-		exit 2
-		;;
+	*) wrong_usage ;;
 	esac
 }
 

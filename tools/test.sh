@@ -2,6 +2,8 @@
 # Everything that `make test` runs: the whole suite as released and with AddressSanitizer, and the recording parts and the
 # server with ThreadSanitizer. Goes on after a failing suite and says at the end which one it was.
 set -uo pipefail
+. "$(dirname "$0")/usage.sh"
+[ $# = 0 ] || wrong_usage
 cd "$(dirname "$0")/.."
 trap 'echo "test: interrupted"; exit 130' INT TERM
 failed=()

@@ -51,27 +51,31 @@ if (process.argv.includes('--tests')) {
 		setup: ({ onResolve }) =>
 			onResolve({ filter: /views\/list$/ }, () => ({ path: join(here, 'src/file/list.tsx') })),
 	};
-	const { outputFiles } = await build({
-		...common,
-		entryPoints: { file: 'src/file/main.tsx' },
-		outdir,
-		minify: !process.env.DEV,
-		format: 'iife',
-		plugins: [fewViews],
-		write: false,
-	});
-	const text = end => outputFiles.find(file => file.path.endsWith(end)).text.trim();
-	const hash = text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
-	const parts = {
-		script: text('.js'),
-		style: text('.css'),
-		worker: readFileSync(join(outdir, 'worker.js'), 'utf8').trim(),
+	const bundle = async (name, plugins) => {
+		const { outputFiles } = await build({
+			...common,
+			entryPoints: { [name]: `src/${name}/main.tsx` },
+			outdir,
+			minify: !process.env.DEV,
+			format: 'iife',
+			plugins,
+			write: false,
+		});
+		const text = end => outputFiles.find(file => file.path.endsWith(end)).text.trim();
+		return { script: text('.js'), style: text('.css') };
 	};
-	if (Object.values(parts).some(part => /<\/(script|style)/i.test(part) || part.includes('@DATA@')))
-		throw new Error('what a file to mail carries would end too early');
-	const page = readFileSync(join(here, 'src/file/file.html'), 'utf8')
-		.replaceAll(/@(SCRIPT|STYLE)_HASH@/g, (_, which) => hash(parts[which.toLowerCase()]))
-		.replaceAll(/@(SCRIPT|STYLE|WORKER)@/g, (_, which) => parts[which.toLowerCase()]);
+	const hash = text => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+	// A page with its parts in it and places for data.
+	const fill = (name, parts) => {
+		if (Object.values(parts).some(part => /<\/(script|style)|@(VIEWS|TITLE|STATIC|DATA)@/i.test(part)))
+			throw new Error('what a file to mail carries would end too early');
+		const page = readFileSync(join(here, 'src', name, `${name}.html`), 'utf8')
+			.replaceAll(/@(SCRIPT|STYLE)_HASH@/g, (_, which) => hash(parts[which.toLowerCase()]))
+			.replaceAll(/@(SCRIPT|STYLE|WORKER)@/g, (_, which) => parts[which.toLowerCase()]);
+		writeFileSync(join(outdir, '..', 'dist-file', `${name}.html`), page);
+	};
+	const worker = readFileSync(join(outdir, 'worker.js'), 'utf8').trim();
 	mkdirSync(join(outdir, '..', 'dist-file'), { recursive: true });
-	writeFileSync(join(outdir, '..', 'dist-file', 'file.html'), page);
+	fill('file', { ...(await bundle('file', [fewViews])), worker });
+	fill('report', await bundle('report', []));
 }

@@ -119,6 +119,7 @@ SONDE_API bool sonde_result_value_at(const sonde_result *result, size_t index, c
 SONDE_API bool sonde_result_note(const sonde_result *result, size_t index, const char **ret_label,
 				 const char **ret_text);
 
+/* Tables, by number or by key; NULL when there is none. They and their texts live as long as the result. */
 SONDE_API size_t sonde_result_n_tables(const sonde_result *result);
 SONDE_API const sonde_table *sonde_result_table(const sonde_result *result, size_t index);
 SONDE_API const sonde_table *sonde_result_find_table(const sonde_result *result, const char *key);

@@ -30,6 +30,11 @@ typedef struct sonde_picture_options {
 	int64_t first_step;
 	int64_t last_step;
 	uint64_t max_bytes; /* of data in a page; 0: 4 MiB */
+	/* Of flame graphs: */
+	const char *ranks; /* a list such as "0,2-4"; NULL: all */
+	bool use_time;	   /* only what lies in [from_ns, to_ns) since the start of the trace */
+	int64_t from_ns;
+	int64_t to_ns;
 } sonde_picture_options;
 
 /* format: "html", "svg", "json" or "folded" (one line a stack). The trace needs its index: sonde_trace_prepare().

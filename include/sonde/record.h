@@ -192,6 +192,7 @@ SONDE_API uint32_t sonde_site_register_(sonde_site *site, sonde_category categor
 SONDE_API void sonde_event_slow_(uint32_t code);
 SONDE_API void sonde_event_values_slow_(uint32_t code, const uint64_t *values, size_t n);
 SONDE_API sonde_scope sonde_begin_args_(sonde_site *site, const sonde_arg *args, size_t n_args);
+SONDE_API void sonde_begin_text_(uint32_t id, const char *text); /* the only argument */
 SONDE_API sonde_scope sonde_begin_op_(sonde_site *site, const sonde_op_info *info);
 
 static inline uint64_t sonde_ticks_(void)
@@ -332,7 +333,7 @@ static inline sonde_arg sonde_arg_str_(const char *key, const char *value)
 
 	arg.key = key;
 	arg.type = SONDE_ARG_STR_;
-	arg.n = value ? (uint32_t)__builtin_strlen(value) : 0;
+	arg.n = 0;
 	arg.value.str = value;
 	return arg;
 }
@@ -365,11 +366,16 @@ static inline bool sonde_are_values_(const sonde_arg *args, size_t n_args)
 static inline sonde_scope sonde_begin_with_(sonde_site *site, const sonde_arg *args, size_t n_args)
 {
 	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+	bool is_text = n_args == 1 && args[0].type == SONDE_ARG_STR_;
 	uint64_t values[SONDE_MAX_VALUES_];
 	size_t i;
 
-	if (!sonde_are_values_(args, n_args) || __builtin_expect(!id, 0))
+	if (__builtin_expect(!id, 0) || !(is_text || sonde_are_values_(args, n_args)))
 		return sonde_begin_args_(site, args, n_args);
+	if (is_text) {
+		sonde_begin_text_(id, args[0].value.str ? args[0].value.str : "");
+		return id;
+	}
 	for (i = 0; i < n_args && i < SONDE_MAX_VALUES_; i++)
 		values[i] = (uint64_t)args[i].value.i64; /* a double's bits are in the same place */
 	sonde_event_values_(id, values, n_args);
@@ -485,6 +491,7 @@ SONDE_API void sonde_counter(const char *name, double value);
 SONDE_API void sonde_flow_begin(const char *name, uint64_t id);
 SONDE_API void sonde_flow_end(const char *name, uint64_t id);
 
+/* What reports and timelines call the calling thread, and the process. The text is copied, the last one counts. */
 SONDE_API void sonde_thread_name(const char *name);
 SONDE_API void sonde_process_name(const char *name);
 

@@ -1,7 +1,9 @@
 /* Analyses by name, and whether the options make sense for them. */
 #include "analyze/analysis.h"
 
+#include <inttypes.h>
 #include <string.h>
+#include "analyze/step_list.h"
 #include "analyze/warmup.h"
 #include "base/error.h"
 #include "base/parse_units.h"
@@ -84,10 +86,33 @@ static sonde_status check_setting(const analysis *a, const sonde_setting *given,
 	return SONDE_OK;
 }
 
-static sonde_status check_options(const analysis *a, const sonde_analyze_options *o, sonde_error *err)
+static sonde_status check_ranks(const sonde_trace *trace, const char *ranks, sonde_error *err)
 {
-	if (o->ranks && !number_list_is_valid(o->ranks))
-		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", o->ranks);
+	size_t n = trace->threads.n ? trace->threads.n : 1;
+	int32_t least = INT32_MAX, most = 0;
+
+	if (!number_list_is_valid(ranks))
+		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", ranks);
+	for (size_t i = 0; i < n; i++) {
+		int32_t rank = rank_of_track(trace, i);
+		if (number_list_has(ranks, rank))
+			return SONDE_OK;
+		least = rank < least ? rank : least;
+		most = rank > most ? rank : most;
+	}
+	if (least == most)
+		return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, only %" PRId32, ranks, most);
+	return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, but some from %" PRId32 " to %" PRId32,
+			 ranks, least, most);
+}
+
+static sonde_status check_options(const analysis *a, const sonde_trace *trace, const sonde_analyze_options *o,
+				  sonde_error *err)
+{
+	sonde_status status = o->ranks ? check_ranks(trace, o->ranks, err) : SONDE_OK;
+
+	if (status)
+		return status;
 	if (o->use_time && o->from_ns >= o->to_ns)
 		return error_set(err, SONDE_E_USAGE, -1, "the time to look at ends before it begins");
 	if (o->warmup && !warmup_is_rule(o->warmup))
@@ -97,8 +122,7 @@ static sonde_status check_options(const analysis *a, const sonde_analyze_options
 		return error_set(err, SONDE_E_USAGE, -1, "%s has no definitions of \"%s\"%s%s", a->name, o->compat,
 				 a->compat ? ", but of " : "", a->compat ? a->compat : "");
 	for (size_t i = 0; i < o->n_settings; i++) {
-		sonde_status status = check_setting(a, &o->settings[i], err);
-
+		status = check_setting(a, &o->settings[i], err);
 		if (status)
 			return status;
 	}
@@ -115,7 +139,7 @@ sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const son
 		return error_set(err, SONDE_E_USAGE, -1, "there is no analysis \"%s\"", name);
 	if (options && options->struct_size)
 		memcpy(&given, options, options->struct_size < sizeof given ? options->struct_size : sizeof given);
-	sonde_status status = check_options(found, &given, err);
+	sonde_status status = check_options(found, trace, &given, err);
 	if (status)
 		return status;
 	sonde_result *r = result_new(found->name);

@@ -5,6 +5,7 @@
 #include "analyze/name_sums.h"
 
 #include <stdlib.h>
+#include "base/big.h"
 
 static const column annotation_columns[] = {
 	{ "name", "annotation", CELL_STRING, 0, false },
@@ -46,7 +47,7 @@ static bool add_names(const work *w, const work_rank *rank, sonde_result *r, tab
 
 /* ---- Kernels inside ---------------------------------------------------------------------------------------------- */
 
-/* An annotation or kernel of a queue. */
+/* An annotation of a queue. */
 typedef struct placed {
 	int64_t start, end;
 	uint32_t track, index;
@@ -56,6 +57,36 @@ typedef struct placed {
 #define SORT_TYPE placed
 #define SORT_BEFORE(a, b) ((a)->track != (b)->track ? (a)->track < (b)->track : (a)->start < (b)->start)
 #include "store/sort_template.h"
+
+/* The items track after track; those of one are by start already. Returns NULL when out of memory. */
+static uint32_t *order_by_track(const work *w, const work_rank *rank)
+{
+	size_t *firsts = calloc(w->rows.n_tracks + 1, sizeof *firsts);
+	uint32_t *order = firsts ? big_alloc(rank->n + 1, sizeof *order) : NULL;
+
+	for (size_t i = 0; order && i < rank->n; i++)
+		firsts[w->rows.items[rank->items[i].row].track + 1]++;
+	for (size_t i = 0; order && i < w->rows.n_tracks; i++)
+		firsts[i + 1] += firsts[i];
+	for (uint32_t i = 0; order && i < rank->n; i++)
+		order[firsts[w->rows.items[rank->items[i].row].track]++] = i;
+	free(firsts);
+	return order;
+}
+
+static placed *list_notes(const work *w, const work_rank *rank, size_t *ret_n)
+{
+	placed *notes = malloc((rank->n_annotations + 1) * sizeof *notes);
+	size_t n = 0;
+
+	for (uint32_t i = 0; notes && i < rank->n_annotations; i++) {
+		const work_annotation *a = &rank->annotations[i];
+		if (a->on_device)
+			notes[n++] = (placed){ a->start, a->start + a->dur, w->rows.items[a->row].track, i };
+	}
+	*ret_n = n;
+	return notes;
+}
 
 /* The annotations that a kernel can overlap are among those that have begun and not ended: a list that is short, for
    annotations nest. It is limited all the same. */
@@ -99,27 +130,19 @@ static const placed *shortest(const open_list *open, int64_t start, int64_t end)
 
 static bool add_kernels(const work *w, const work_rank *rank, sonde_result *r, table *t, name_sums *sums)
 {
-	placed *notes = malloc((rank->n_annotations + 1) * sizeof *notes);
-	placed *items = malloc((rank->n + 1) * sizeof *items);
-	size_t n_notes = 0, next = 0;
+	size_t n_notes, next = 0;
+	placed *notes = list_notes(w, rank, &n_notes);
+	uint32_t *order = n_notes ? order_by_track(w, rank) : NULL;
 	open_list open = { .n = 0 };
-	bool ok = notes && items;
+	bool ok = notes && (order || !n_notes) && sort_placed(notes, n_notes);
 
-	for (uint32_t i = 0; ok && i < rank->n_annotations; i++) {
-		const work_annotation *a = &rank->annotations[i];
-		if (a->on_device)
-			notes[n_notes++] = (placed){ a->start, a->start + a->dur, w->rows.items[a->row].track, i };
-	}
-	for (uint32_t i = 0; ok && i < rank->n; i++)
-		items[i] = (placed){ rank->items[i].start, rank->items[i].start + rank->items[i].dur,
-				     w->rows.items[rank->items[i].row].track, i };
-	ok = ok && sort_placed(notes, n_notes) && sort_placed(items, rank->n);
 	for (size_t i = 0; ok && n_notes && i < rank->n; i++) {
-		const placed *item = &items[i];
-		open_until(&open, notes, n_notes, &next, item->track, item->start, item->end);
-		const placed *note = shortest(&open, item->start, item->end);
+		const work_item *item = &rank->items[order[i]];
+		int64_t end = item->start + item->dur;
+		open_until(&open, notes, n_notes, &next, w->rows.items[item->row].track, item->start, end);
+		const placed *note = shortest(&open, item->start, end);
 		uint32_t name = note ? name_of(w, rank->annotations[note->index].row) : INDEX_NONE;
-		ok = name_sums_add(sums, name, 0, rank->items[item->index].dur);
+		ok = name_sums_add(sums, name, 0, item->dur);
 	}
 	name_sums_sort(sums, w);
 	for (size_t i = 0; ok && i < sums->items.n; i++) {
@@ -132,7 +155,7 @@ static bool add_kernels(const work *w, const work_rank *rank, sonde_result *r, t
 	}
 	name_sums_clear(sums);
 	free(notes);
-	free(items);
+	free(order);
 	return ok;
 }
 
@@ -162,7 +185,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-const work_analysis annotations_work = { .add = add, .needs_no_device = true };
+const work_analysis annotations_work = { .add = add, .needs_no_device = true, .few_rows = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)

@@ -85,6 +85,7 @@ static int32_t make_label(bandwidth_tables *b, const char *name)
 static size_t make_changes(bandwidth_tables *b, const work_rank *rank, change *changes)
 {
 	bool is_hta = b->w->is_hta;
+	const double *bandwidth = rank->bandwidths;
 	size_t n = 0;
 
 	for (size_t i = 0; i < rank->n; i++) {
@@ -95,13 +96,14 @@ static size_t make_changes(bandwidth_tables *b, const work_rank *rank, change *c
 		if (*at < 0)
 			*at = make_label(b, item_name(b->w, item));
 		label *l = &b->labels[*at];
+		double gbps = *bandwidth++;
 		int64_t dur = item->dur == 0 && is_hta ? b->w->ticks_per_us : item->dur;
 		l->n++;
 		l->ticks = add_bounded(l->ticks, item->dur);
-		if (!is_hta && (!dur || item->bandwidth <= 0))
+		if (!is_hta && (!dur || gbps <= 0))
 			continue;
-		changes[n++] = (change){ item->start, item->bandwidth, *at, is_hta ? 0 : 1 };
-		changes[n++] = (change){ add_bounded(item->start, dur), -item->bandwidth, *at, is_hta ? 1 : 0 };
+		changes[n++] = (change){ item->start, gbps, *at, is_hta ? 0 : 1 };
+		changes[n++] = (change){ add_bounded(item->start, dur), -gbps, *at, is_hta ? 1 : 0 };
 	}
 	return n;
 }
@@ -193,7 +195,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-const work_analysis bandwidth_work = { .add = add, .bandwidth = true };
+const work_analysis bandwidth_work = { .add = add, .bandwidth = true, .few_rows = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)

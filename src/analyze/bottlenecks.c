@@ -172,6 +172,15 @@ static void rank_findings(sonde_result *r)
 
 /* ---- Telling ----------------------------------------------------------------------------------------------------- */
 
+/* Of a recording that is cut off nobody knows what was in the rest. */
+static bool has_lost(const sonde_trace *trace)
+{
+	sonde_trace_facts facts = { .struct_size = sizeof facts };
+
+	sonde_trace_get_facts(trace, &facts);
+	return facts.n_lost > 0;
+}
+
 static void tell_headline(sonde_result *r, const evidence *e, bool any_data)
 {
 	char lost[NUMBER_TEXT], span[NUMBER_TEXT], share[NUMBER_TEXT];
@@ -196,6 +205,7 @@ static void tell_headline(sonde_result *r, const evidence *e, bool any_data)
 		result_headline(r, "nothing could be checked: %s",
 				e->rows.n_left_out		   ? "nothing is left of the trace"
 				: trace_is_imported(e->rows.trace) ? "the trace has no slices"
+				: has_lost(e->rows.trace)	   ? "what is left of the recording has no scopes"
 								   : "the program has no scopes");
 	else if (r->n_findings)
 		result_headline(r, "%zu finding%s%s%s", r->n_findings, r->n_findings == 1 ? "" : "s", worth, steps);
@@ -308,7 +318,7 @@ static void tell(sonde_result *r, const evidence *e, const rule_run *runs)
 	result_add(r, "n_steps", cell_count(e->n_steps));
 	tell_rules(r, runs, explain);
 	limit_findings(r, e->options);
-	if (!e->rows.n && !e->rows.n_left_out && !trace_is_imported(e->rows.trace))
+	if (!e->rows.n && !e->rows.n_left_out && !trace_is_imported(e->rows.trace) && !has_lost(e->rows.trace))
 		result_note_add(r, "next",
 				"sonde summary shows what it used; a program that names its scopes (SONDE_SCOPE of "
 				"sonde/record.h) tells where its time goes");

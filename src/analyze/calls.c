@@ -17,7 +17,7 @@ static bool is_thread(const rows *r, size_t track, int32_t rank)
 {
 	uint32_t first = r->first_of_track[track];
 
-	return first < r->first_of_track[track + 1] && r->items[first].rank == rank &&
+	return first < r->first_of_track[track + 1] && track_rank(r, track) == rank &&
 	       r->tracks[track].kind != TRACK_STREAM && r->tracks[track].kind != TRACK_ASYNC;
 }
 

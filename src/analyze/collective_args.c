@@ -216,9 +216,12 @@ collective_args collective_args_read(collective_reader *c, uint32_t number_of, b
 
 	if (c->args && own->args)
 		args_each(c->args, own->args, take, &r);
-	for (int i = 0; i < FAR && !own_only && c->args && !says_something(&a) && at != ROW_NONE; i++) {
+	int lowest = at == ROW_NONE ? 0 : c->rows->items[at].depth;
+	while (!own_only && c->args && !says_something(&a) && at != ROW_NONE) {
 		const row *above = &c->rows->items[at];
-		if (above->args && strcmp(row_name(c->rows, above), "record_param_comms") == 0)
+		if (lowest - above->depth >= FAR)
+			break;
+		if (above->args && strcmp(row_name(c->rows, above), COLLECTIVE_PARAMS) == 0)
 			args_each(c->args, above->args, take, &r);
 		at = above->parent;
 	}

@@ -12,6 +12,8 @@
 #include "analyze/rows.h"
 #include "base/intern.h"
 
+#define COLLECTIVE_PARAMS "record_param_comms"
+
 typedef enum collective_kind {
 	COLLECTIVE_UNKNOWN,
 	COLLECTIVE_ALL_REDUCE,

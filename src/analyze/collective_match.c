@@ -31,6 +31,11 @@ static bool communicates_on_host(const char *name, site_class class)
 	       strncmp(name, "ucc:", 4) == 0;
 }
 
+bool collectives_look_at(const char *name, site_class class)
+{
+	return communicates_on_host(name, class) || strcmp(name, COLLECTIVE_PARAMS) == 0;
+}
+
 static bool has_size(const collective_args *a)
 {
 	/* Of an all-to-all each rank has its own. */
@@ -134,7 +139,7 @@ static bool add_host(collectives *c)
 		if (!marks[at->site] || (at->flags & ROW_ON_STREAM))
 			continue;
 		for (size_t k = 0; ok && k < c->n_ranks; k++)
-			if (c->ranks[k].rank == at->rank)
+			if (c->ranks[k].rank == row_rank(r, at))
 				ok = add(c, k, i, at->start_ns, row_end_ns(at));
 	}
 	free(marks);

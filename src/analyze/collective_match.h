@@ -75,6 +75,8 @@ typedef struct collectives {
 /* w: of the rows, where its rules may be TraceLens's; else NULL. */
 sonde_status collectives_find(const rows *r, const work *w, collectives *ret, sonde_error *err);
 void collectives_done(collectives *c);
+/* It looks at host rows of such sites, beside what launched a kernel. */
+bool collectives_look_at(const char *name, site_class class);
 
 static inline const collective *collective_of(const collectives *c, const collective_member *m)
 {

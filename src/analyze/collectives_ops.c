@@ -50,10 +50,10 @@ static bool add(const collectives *c, uint32_t rank, const collective *one, inte
 	const struct {
 		const char *name, *group, *ranks, *dtype, *in_split, *out_split;
 		int64_t in_elements, out_elements, site, rank, stream, group_size;
-	} key = { a->name,	  a->group,	   a->ranks,
-		  a->dtype,	  a->in_split,	   a->out_split,
-		  a->in_elements, a->out_elements, a->name ? -1 : (int64_t)in->sites[at->site].name,
-		  (int64_t)rank,  at->stream,	   a->group_size };
+	} key = { a->name,	  a->group,	      a->ranks,
+		  a->dtype,	  a->in_split,	      a->out_split,
+		  a->in_elements, a->out_elements,    a->name ? -1 : (int64_t)in->sites[at->site].name,
+		  (int64_t)rank,  row_stream(in, at), a->group_size };
 	uint32_t number = intern(keys, (const char *)&key, sizeof key);
 
 	if (number == INTERN_NONE || (number == to->n && !VEC_ADD(to)))
@@ -104,7 +104,7 @@ static void put(const collectives *c, const op_sum *s, sonde_result *r, table *t
 	*to++ = cell_string(result_string(r, a->out_split));
 	*to++ = size_cell(a->in_elements, a->element_bytes);
 	*to++ = size_cell(a->out_elements, a->element_bytes);
-	*to++ = at->stream < 0 ? cell_unknown() : cell_integer(at->stream);
+	*to++ = row_stream(in, at) < 0 ? cell_unknown() : cell_integer(row_stream(in, at));
 	*to++ = cell_count(s->n);
 	*to++ = cell_ns(s->sum_ns);
 	*to++ = c->w->is_tracelens ? cell_number(mean) : cell_ns(whole_bounded(rint(mean)));

@@ -57,6 +57,14 @@ static int64_t duration_us(const row *at, int64_t origin_ns, bool rounds)
 	return rounds ? floor_us(start + at->dur_ns) - ceil_us(start) : at->dur_ns / 1000;
 }
 
+/* What its arguments say, else that of its queue; -1: none. */
+static int64_t stream_of(const rows *r, const args_column *streams, const row *at)
+{
+	int64_t stream = args_column_int(r->ix, streams, at->args, -1);
+
+	return stream >= 0 && stream <= INT32_MAX ? stream : row_stream(r, at);
+}
+
 /* The first step of the rank; NULL: it has none, and everything counts. */
 static const rows_step *first_step(const rows *r, int32_t rank)
 {
@@ -73,11 +81,11 @@ static bool starts_in(const rows_step *step, const row *at)
 	return at->start_ns >= step->start_ns && at->start_ns < step->start_ns + step->dur_ns;
 }
 
-static bool is_in_step(const rows *r, const rows_step *step, const row *at)
+static bool is_in_step(const rows *r, const rows_step *step, const row *at, int64_t stream)
 {
 	if (!step)
 		return true;
-	if (at->stream <= 0)
+	if (stream <= 0)
 		return starts_in(step, at);
 	return at->launch != ROW_NONE && starts_in(step, &r->items[at->launch]);
 }
@@ -100,7 +108,7 @@ static bool add_row(trace_diff *d, int side, const char *name, bool on_gpu, int6
 	return true;
 }
 
-static bool add_rows(trace_diff *d, int side, const rows *r)
+static bool add_rows(trace_diff *d, int side, const rows *r, const args_column *streams)
 {
 	int32_t rank = r->n_ranks ? r->ranks[0].rank : 0;
 	int64_t origin = index_start_ns(r->ix);
@@ -111,9 +119,11 @@ static bool add_rows(trace_diff *d, int side, const rows *r)
 	for (size_t i = 0; i < r->n; i++) {
 		const row *at = &r->items[i];
 		const char *category = row_category(r, at);
-		if (at->rank != rank || !*category || strcmp(category, "Trace") == 0 || !is_in_step(r, step, at))
+		int64_t stream = stream_of(r, streams, at);
+		if (row_rank(r, at) != rank || !*category || strcmp(category, "Trace") == 0 ||
+		    !is_in_step(r, step, at, stream))
 			continue;
-		if (!add_row(d, side, row_name(r, at), at->stream >= 0, duration_us(at, origin, rounds)))
+		if (!add_row(d, side, row_name(r, at), stream >= 0, duration_us(at, origin, rounds)))
 			return false;
 	}
 	return true;
@@ -122,15 +132,17 @@ static bool add_rows(trace_diff *d, int side, const rows *r)
 static sonde_status add_trace(trace_diff *d, int side, const sonde_trace *trace, const sonde_analyze_options *select,
 			      sonde_error *err)
 {
-	rows_options how = { .ranks = select->ranks, .read_args = true };
+	rows_options how = { .ranks = select->ranks };
+	args_column streams = { .key = "stream" };
 	rows r;
 	sonde_status status = trace->index ? rows_load(trace, &how, &r, err)
 					   : error_set(err, SONDE_E_STATE, -1, "a trace has no index");
 
 	if (!trace->index)
 		return status;
-	if (!status && !add_rows(d, side, &r))
+	if (!status && (!args_columns_read(trace->index, &streams, 1) || !add_rows(d, side, &r, &streams)))
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	args_columns_done(&streams, 1);
 	rows_done(&r);
 	return status;
 }

@@ -45,7 +45,7 @@ static uint32_t sample_of(const run_loader *l, const row *at, size_t *hint)
 {
 	if (!l->steps.n)
 		return 0;
-	return run_steps_at(&l->steps, at->rank,
+	return run_steps_at(&l->steps, row_rank(&l->r, at),
 			    at->launch != ROW_NONE ? l->r.items[at->launch].start_ns : at->start_ns, hint);
 }
 

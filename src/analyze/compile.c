@@ -59,7 +59,7 @@ static const char *plain_name(const compilation *c, sonde_result *r, uint32_t si
 static void put_run(const compilation *c, const compile_run *run, sonde_result *r, table *t)
 {
 	const row *at = &c->w->rows.items[run->row];
-	const rows_rank *rank = compile_rank_of(&c->w->rows, at->rank);
+	const rows_rank *rank = compile_rank_of(&c->w->rows, row_rank(&c->w->rows, at));
 	int64_t step = rank_step_at(rank, at->start_ns);
 	const compile_run_of *of = &c->regions.runs[run - c->calls.runs.items];
 	cell *to = table_row(r, t, 0);
@@ -73,7 +73,7 @@ static void put_run(const compilation *c, const compile_run *run, sonde_result *
 	to[4] = cell_bool(run->is_backward);
 	if (of->region != COMPILE_OUTSIDE)
 		to[5] = cell_string(result_string(r, compile_region_name(&c->regions, of->region)));
-	to[6] = cell_integer(at->rank);
+	to[6] = cell_integer(row_rank(&c->w->rows, at));
 	if (step >= 0)
 		to[7] = cell_integer(rank->steps[step].number);
 	to[8] = cell_ns(run->ns);

@@ -37,7 +37,7 @@ static bool sequence_of(sequences *s, const rows *r, uint32_t number, uint32_t *
 
 	if (!s->reader || !at || !at->args || !args_get(s->reader, at->args, "Sequence number", &json, &len))
 		return false;
-	int n = snprintf(key, sizeof key, "%d %.*s", at->rank, (int)(len < 24 ? len : 24), json);
+	int n = snprintf(key, sizeof key, "%d %.*s", row_rank(r, at), (int)(len < 24 ? len : 24), json);
 	*ret_sequence = intern(&s->numbers, key, (size_t)n);
 	return *ret_sequence != INTERN_NONE;
 }
@@ -82,7 +82,7 @@ static uint32_t region_of(compile_regions *g, const compile_call *call, uint32_t
 	const rows *r = g->calls->rows;
 	const row *at = &r->items[call->row];
 	uint32_t graph = call->kind == COMPILE_BACKWARD ? call->graph : INDEX_NONE;
-	uint32_t key[] = { r->sites[at->site].name, graph, call->kind, forward, (uint32_t)at->rank };
+	uint32_t key[] = { r->sites[at->site].name, graph, call->kind, forward, (uint32_t)row_rank(r, at) };
 	uint32_t number = intern_words(&g->keys, key, sizeof key / sizeof *key);
 
 	if (number == INTERN_NONE || number < g->items.n)
@@ -94,7 +94,7 @@ static uint32_t region_of(compile_regions *g, const compile_call *call, uint32_t
 				   .graph = call->graph,
 				   .forward = forward,
 				   .kind = call->kind,
-				   .rank = at->rank,
+				   .rank = row_rank(r, at),
 				   .first = COMPILE_OUTSIDE,
 				   .median_ns = -1 };
 	return number;
@@ -215,7 +215,7 @@ static bool load_runs(compile_regions *g)
 		const compile_run *run = &c->runs.items[i];
 		uint32_t id = 0;
 		if (run->id)
-			id = intern_id(&ids, c->rows->items[run->row].rank, run->id, run->id_len);
+			id = intern_id(&ids, row_rank(c->rows, &c->rows->items[run->row]), run->id, run->id_len);
 		ok = id != INTERN_NONE;
 		place_run(g, run, &g->runs[i], run->id && id < n_ids ? by_id[id] : COMPILE_OUTSIDE);
 	}

@@ -23,6 +23,7 @@ static const column step_columns[] = {
 	{ "other_ns", "other", CELL_NS, 0, false },	  { "n_runs", "compilations", CELL_COUNT, 0, false },
 	{ "n_breaks", "breaks", CELL_COUNT, 1, false },	  { "compiled_percent", "compiled %", CELL_PERCENT, 0, true },
 };
+static const char *const split_parts[] = { "compiling_ns", "compiled_ns", "eager_ns", "other_ns", NULL };
 #define N_COLUMNS(of) (sizeof(of) / sizeof(of)[0])
 
 const rows_rank *compile_rank_of(const rows *r, int32_t rank)
@@ -56,7 +57,7 @@ static void add_compiled(compile_times *c)
 	for (size_t i = 0; i < c->calls->calls.n; i++) {
 		const compile_call *call = &c->calls->calls.items[i];
 		const row *at = &r->items[call->row];
-		rank_times *t = times_of(c, at->rank);
+		rank_times *t = times_of(c, row_rank(r, at));
 		if (!t || call->around != COMPILE_OUTSIDE)
 			continue;
 		intervals_add(&t->compiled, at->start_ns, row_end_ns(at));
@@ -66,7 +67,7 @@ static void add_compiled(compile_times *c)
 		const row *at = &r->items[i];
 		if (i < end || c->calls->kinds[at->site] != COMPILE_WORK || at->flags & ROW_ON_STREAM)
 			continue;
-		rank_times *t = times_of(c, at->rank);
+		rank_times *t = times_of(c, row_rank(r, at));
 		if (t)
 			intervals_add(&t->compiling, at->start_ns, row_end_ns(at));
 		end = at->end;
@@ -83,7 +84,7 @@ static void add_eager(compile_times *c)
 		if (i < end || at->flags & ROW_ON_STREAM)
 			continue;
 		if (c->tree->is_op[at->site] && c->calls->kinds[at->site] == COMPILE_NONE) {
-			rank_times *t = times_of(c, at->rank);
+			rank_times *t = times_of(c, row_rank(r, at));
 			if (t)
 				intervals_add(&t->eager, at->start_ns, row_end_ns(at));
 			end = at->end;
@@ -194,7 +195,6 @@ static void split_rank(compile_split *s, const rank_times *t, const rows *r)
 compile_split compile_times_add_shares(const compile_times *c, sonde_result *r)
 {
 	table *t = result_table(r, "compile_share", "Where the time goes", share_columns, N_COLUMNS(share_columns));
-	static const char *const parts[] = { "compiling_ns", "compiled_ns", "eager_ns", "other_ns", NULL };
 	compile_split sum = { 0 };
 
 	for (size_t i = 0; compile_has_any(c->calls) && i < c->calls->rows->n_ranks; i++) {
@@ -212,7 +212,7 @@ compile_split compile_times_add_shares(const compile_times *c, sonde_result *r)
 			to[8] = cell_ns(s.device_ns - s.compiled_device_ns);
 		}
 	}
-	table_parts(t, parts);
+	table_parts(t, split_parts);
 	return sum;
 }
 
@@ -222,7 +222,7 @@ compile_split compile_times_add_shares(const compile_times *c, sonde_result *r)
 static void count_in_step(const compile_times *c, uint64_t *counts, uint32_t number)
 {
 	const row *at = &c->calls->rows->items[number];
-	const rows_rank *rank = compile_rank_of(c->calls->rows, at->rank);
+	const rows_rank *rank = compile_rank_of(c->calls->rows, row_rank(c->calls->rows, at));
 	int64_t step = rank_step_at(rank, at->start_ns);
 
 	if (step >= 0)
@@ -255,6 +255,7 @@ bool compile_times_add_steps(const compile_times *c, const sonde_analyze_options
 		to[8] = cell_count(breaks[i]);
 		to[9] = percent_of((double)s.compiled, (double)s.all);
 	}
+	table_parts(t, split_parts);
 	table_chart(t, CHART_BARS, "step", "compiled_percent", NULL);
 	limit_rows(r, t, options, "steps");
 	bool ok = runs && breaks;

@@ -75,7 +75,7 @@ static bool find_ranges(const reader *m, int32_t rank, timed_list *to)
 	const rows *r = &m->w->rows;
 
 	for (uint32_t i = 0; i < r->n; i++)
-		if (m->is_range[r->items[i].site] && r->items[i].rank == rank && !add_timed(to, r, i, 0))
+		if (m->is_range[r->items[i].site] && row_rank(r, &r->items[i]) == rank && !add_timed(to, r, i, 0))
 			return false;
 	return sort_timed(to->items, to->n);
 }

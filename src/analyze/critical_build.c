@@ -53,7 +53,7 @@ static bool is_thread(const critical_build *b, uint32_t t)
 	uint32_t first = r->first_of_track[t];
 
 	return first < r->first_of_track[t + 1] && r->tracks[t].kind == TRACK_THREAD &&
-	       r->items[first].rank == b->rank->rank;
+	       track_rank(r, t) == b->rank->rank;
 }
 
 static bool is_part(const critical_build *b, uint32_t i)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/big.h"
 
 enum { BITS = 11, VALUES = 1 << BITS, FEW = 64 };
 
@@ -57,7 +58,7 @@ static uint64_t *sort_digit(const uint64_t *a, uint64_t *b, size_t n, unsigned s
 static bool sort_wide(double *values, size_t n)
 {
 	uint64_t differs = 0;
-	uint64_t *keys = malloc(2 * n * sizeof *keys), *other = keys ? keys + n : NULL, *now = keys;
+	uint64_t *keys = big_alloc(2 * n, sizeof *keys), *other = keys ? keys + n : NULL, *now = keys;
 
 	if (!keys)
 		return false;
@@ -101,20 +102,10 @@ static bool are_narrow(const double *values, size_t n, double *ret_min, double *
 	return are_whole;
 }
 
-/* By bytes: 256 places to write to stay in the first cache, and all counts take one pass. */
-static bool sort_narrow(double *values, size_t n, double min, double max)
+static uint32_t *sort_bytes(uint32_t *keys, uint32_t *other, size_t n, unsigned n_bytes,
+			    size_t counts[BYTES][BYTE_VALUES])
 {
-	uint32_t *keys = malloc(2 * n * sizeof *keys), *other = keys ? keys + n : NULL, range = (uint32_t)(max - min);
-	unsigned n_bytes = range ? 4 - (unsigned)__builtin_clz(range) / 8 : 0;
-	size_t counts[BYTES][BYTE_VALUES] = { 0 };
-
-	for (size_t i = 0; keys && i < n; i++) {
-		uint32_t key = keys[i] = (uint32_t)(values[i] - min);
-		for (unsigned byte = 0; byte < n_bytes; byte++)
-			counts[byte][key >> 8 * byte & 0xff]++;
-	}
-	uint32_t *now = keys;
-	for (unsigned byte = 0; now && byte < n_bytes; byte++) {
+	for (unsigned byte = 0; byte < n_bytes; byte++) {
 		size_t at = 0;
 		for (size_t i = 0; i < BYTE_VALUES; i++) {
 			size_t here = counts[byte][i];
@@ -122,15 +113,38 @@ static bool sort_narrow(double *values, size_t n, double min, double max)
 			at += here;
 		}
 		for (size_t i = 0; i < n; i++)
-			other[counts[byte][now[i] >> 8 * byte & 0xff]++] = now[i];
-		uint32_t *from = now;
-		now = other;
+			other[counts[byte][keys[i] >> 8 * byte & 0xff]++] = keys[i];
+		uint32_t *from = keys;
+		keys = other;
 		other = from;
 	}
-	for (size_t i = 0; now && i < n; i++)
-		values[i] = min + (double)now[i];
-	free(keys);
-	return keys != NULL;
+	return keys;
+}
+
+/* By bytes: 256 places to write to stay in the first cache, and all counts take one pass. Two keys lie where a number
+   was, so that it takes no memory; what is copied is where both kinds are at the same place. */
+static void sort_narrow(double *values, size_t n, double min, double max)
+{
+	uint32_t *keys = (void *)values, range = (uint32_t)(max - min);
+	unsigned n_bytes = range ? 4 - (unsigned)__builtin_clz(range) / 8 : 0;
+	size_t counts[BYTES][BYTE_VALUES] = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		double value;
+		memcpy(&value, (char *)values + i * sizeof value, sizeof value);
+		uint32_t key = (uint32_t)(value - min);
+		memcpy((char *)values + i * sizeof key, &key, sizeof key);
+		for (unsigned byte = 0; byte < n_bytes; byte++)
+			counts[byte][key >> 8 * byte & 0xff]++;
+	}
+	uint32_t *sorted = sort_bytes(keys, keys + n, n, n_bytes, counts);
+	for (size_t i = 0; i < n; i++) { /* from the end that is not written over before it is read */
+		size_t at = sorted == keys ? n - 1 - i : i;
+		uint32_t key;
+		memcpy(&key, (char *)sorted + at * sizeof key, sizeof key);
+		double value = min + (double)key;
+		memcpy((char *)values + at * sizeof value, &value, sizeof value);
+	}
 }
 
 bool sort_numbers(double *values, size_t n)
@@ -141,7 +155,10 @@ bool sort_numbers(double *values, size_t n)
 		insert_sort(values, n);
 		return true;
 	}
-	return are_narrow(values, n, &min, &max) ? sort_narrow(values, n, min, max) : sort_wide(values, n);
+	if (!are_narrow(values, n, &min, &max))
+		return sort_wide(values, n);
+	sort_narrow(values, n, min, max);
+	return true;
 }
 
 double quantile(const double *sorted, size_t n, double share)

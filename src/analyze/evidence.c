@@ -140,7 +140,7 @@ static void add_everything(const evidence *e)
 		e->ranks[i].span.failed = !spans;
 	for (size_t i = 0; spans && i < e->rows.n; i++) {
 		const row *r = &e->rows.items[i];
-		const evidence_rank *k = evidence_find_rank(e, r->rank);
+		const evidence_rank *k = evidence_find_rank(e, row_rank(&e->rows, r));
 		if (!k || k->of->n_steps || is_profiler_frame(row_category(&e->rows, r)))
 			continue;
 		interval *span = &spans[k - e->ranks];
@@ -186,8 +186,8 @@ static void sort_rows(evidence *e)
 			track = r->track;
 			covered = INT64_MIN;
 		}
-		if (k->of->rank != r->rank)
-			k = evidence_find_rank(e, r->rank);
+		if (k->of->rank != row_rank(all, r))
+			k = evidence_find_rank(e, row_rank(all, r));
 		if (!k) { /* every row's rank is in the list */
 			k = e->ranks;
 			continue;

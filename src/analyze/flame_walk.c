@@ -8,8 +8,11 @@
 #include <string.h>
 #include "analyze/flame.h"
 #include "analyze/profiler_frame.h"
+#include "analyze/step_list.h"
 #include "analyze/stats.h"
+#include "analyze/step_list.h"
 #include "base/error.h"
+#include "base/parse_units.h"
 
 /* One depth of a stack. */
 typedef struct level {
@@ -41,16 +44,6 @@ typedef struct walk {
 	level *levels[FLAME_DEPTH_MAX];
 } walk;
 
-/* Steps are told apart by their numbers: "ProfilerStep#5". Here they are one. */
-static size_t without_number(const char *text, size_t len)
-{
-	size_t end = len;
-
-	while (end && text[end - 1] >= '0' && text[end - 1] <= '9')
-		end--;
-	return end > 1 && end < len && text[end - 1] == '#' ? end - 1 : len;
-}
-
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 static uint32_t name_of(walk *w, uint32_t site)
@@ -58,8 +51,8 @@ static uint32_t name_of(walk *w, uint32_t site)
 	if (w->names[site] == FLAME_NONE) {
 		size_t len;
 		const char *text = index_textn(w->ix, w->sites[site].name, &len);
-		if (w->sites[site].class == CLASS_STEP)
-			len = without_number(text, len);
+		if (w->sites[site].class == CLASS_STEP) /* they are one, whatever their numbers */
+			len = step_name_length(text, len);
 		w->names[site] = flame_name(w->flame, text, len, w->sites[site].class);
 		w->failed |= w->names[site] == FLAME_NONE;
 	}
@@ -366,6 +359,8 @@ static void walk_track(walk *w, uint32_t number, const index_track *track)
 	const index_process *p = index_processes(w->ix, &n_processes);
 	const index_lane *lanes = index_lanes(w->ix, &n_lanes);
 
+	if (w->options->ranks && !number_list_has(w->options->ranks, rank_of_index_track(w->ix, number)))
+		return;
 	if (!find_window(w, track->process < n_processes ? p[track->process].rank : -1))
 		return;
 	while (w->extra < w->extras.n && w->extras.items[w->extra].track < number)
@@ -391,7 +386,8 @@ static void walk_tracks(walk *w)
 		if (counts)
 			walk_track(w, (uint32_t)i, &tracks[i]);
 	}
-	if (w->options->by != FLAME_DEVICE || w->options->tracks || w->options->use_steps || w->options->use_time)
+	if (w->options->by != FLAME_DEVICE || w->options->tracks || w->options->ranks || w->options->use_steps ||
+	    w->options->use_time)
 		return;
 	for (size_t i = first_extra(w, INDEX_NO_SLICE); i < w->extras.n && !w->failed; i++)
 		add_kernel(w, outside(w, "(launched by nobody knows whom)"), &w->extras.items[i]);

@@ -105,7 +105,8 @@ static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *o
 			sonde_error *err)
 {
 	work w;
-	sonde_status status = work_load(trace, options, (work_options){ .bandwidth = true }, &w, err);
+	work_options what = { .bandwidth = true, .few_rows = !setting(options, &more_setting) };
+	sonde_status status = work_load(trace, options, what, &w, err);
 
 	if (!status) {
 		work_explain(&w, r);

@@ -40,7 +40,8 @@ static bool make_items(const hta *h, hta_rank *rank, hta_kepts *kept, work_rank 
 {
 	to->items = malloc((kept->n + 1) * sizeof *to->items);
 	to->calls = malloc((rank->n + 1) * sizeof *to->calls);
-	if (!to->items || !to->calls)
+	to->bandwidths = malloc((kept->n + 1) * sizeof *to->bandwidths);
+	if (!to->items || !to->calls || !to->bandwidths)
 		return false;
 	for (size_t i = 0; i < kept->n; i++) {
 		const hta_row *one = &rank->rows[kept->items[i].at];
@@ -49,7 +50,6 @@ static bool make_items(const hta *h, hta_rank *rank, hta_kepts *kept, work_rank 
 			continue;
 		to->items[to->n++] = (work_item){ .start = to_ticks(h, one->ts),
 						  .dur = to_ticks(h, one->dur),
-						  .bandwidth = one->bandwidth,
 						  .row = one->row,
 						  .site = site,
 						  .launch = (uint32_t)i,
@@ -60,8 +60,10 @@ static bool make_items(const hta *h, hta_rank *rank, hta_kepts *kept, work_rank 
 	if (!sort_items(to->items, to->n))
 		return false;
 	uint32_t first = first_event(rank);
-	for (size_t i = 0; i < to->n; i++) {
+	for (size_t i = 0, n = 0; i < to->n; i++) {
 		hta_kept *of = &kept->items[to->items[i].launch];
+		if (to->items[i].kind == KERNEL_MEMORY)
+			to->bandwidths[n++] = rank->rows[of->at].bandwidth;
 		uint32_t partner = rank->rows[of->at].partner;
 		if (partner == WORK_NONE && rank->rows[of->at].correlation >= 0)
 			partner = first;

@@ -126,7 +126,7 @@ static size_t count_rows(const rows *r, int32_t rank)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		n += r->items[i].rank == rank;
+		n += row_rank(r, &r->items[i]) == rank;
 	return n;
 }
 
@@ -139,7 +139,7 @@ static bool load_rank(hta *h, hta_rank *to, int32_t rank)
 	to->rows = malloc((count_rows(r, rank) + 1) * sizeof *to->rows);
 	for (size_t i = 0; to->rows && i < r->n; i++) {
 		const row *at = &r->items[i];
-		if (at->rank != rank || (at->flags & ROW_ASYNC) || !(h->sites[at->site] & SITE_ROW))
+		if (row_rank(r, at) != rank || (at->flags & ROW_ASYNC) || !(h->sites[at->site] & SITE_ROW))
 			continue;
 		int64_t ns = (int64_t)((uint64_t)at->start_ns + (uint64_t)shift);
 		hta_row *one = &to->rows[to->n++];

@@ -8,10 +8,11 @@
  * A gap begins at the largest end so far: what overlaps leaves none. HTA takes the end of the row before, so that
  * overlapping rows give it negative gaps.
  */
-#include "analyze/work.h"
+#include "analyze/streams.h"
 
 #include <stdlib.h>
 #include "analyze/stats.h"
+#include "base/big.h"
 
 typedef enum cause { HOST_WAIT, KERNEL_WAIT, OTHER, CAUSES } cause;
 static const char *const cause_names[CAUSES] = { "host_wait", "kernel_wait", "other" };
@@ -31,29 +32,12 @@ static const column interval_columns[] = {
 	DESCRIBE_TIME_COLUMNS(""),
 };
 
-typedef struct gap {
-	int64_t length;
-	cause cause; /* CAUSES: it is none */
-	bool is_interval;
-} gap;
-
-/* Items of a stream behind each other, by start. */
-typedef struct stream_item {
-	int64_t stream;
-	uint32_t item;
-} stream_item;
-
-#define SORT_NAME sort_streams
-#define SORT_TYPE stream_item
-#define SORT_BEFORE(a, b) ((a)->stream < (b)->stream)
-#include "store/sort_template.h"
-
 typedef struct stream_gaps {
 	const work *w;
 	const work_rank *rank;
-	int64_t limit; /* ticks */
-	gap *gaps;
-	double *lengths; /* of one cause */
+	int64_t limit;		 /* ticks */
+	double *lengths[CAUSES]; /* of the gaps of a stream */
+	size_t n_lengths[CAUSES];
 	table *sums, *intervals;
 	sonde_result *r;
 } stream_gaps;
@@ -65,21 +49,41 @@ static cause cause_of(const stream_gaps *g, const work_item *item, int64_t end, 
 	return length < g->limit ? KERNEL_WAIT : OTHER;
 }
 
-/* By HTA's rules the first row has a gap of no length, and none is too short. */
-static void find_gaps(stream_gaps *g, const stream_item *items, size_t n)
+/* What the gaps of a stream come to. */
+typedef struct gap_sums {
+	int64_t sums[CAUSES], total;
+	size_t n[CAUSES];
+} gap_sums;
+
+static void add_gap(gap_sums *s, cause c, int64_t length)
 {
-	bool is_hta = g->w->is_hta;
+	s->sums[c] = add_bounded(s->sums[c], length);
+	s->total = add_bounded(s->total, length);
+	s->n[c]++;
+}
+
+/* By HTA's rules the first row has a gap of no length, which is no interval, and none is too short. */
+static void find_gaps(stream_gaps *g, const uint32_t *items, size_t n, gap_sums *ret)
+{
+	bool is_hta = g->w->is_hta, is_first = true;
 	int64_t end = 0;
 
+	for (cause c = 0; c < CAUSES; c++)
+		g->n_lengths[c] = 0;
 	for (size_t i = 0; i < n; i++) {
-		const work_item *item = &g->rank->items[items[i].item];
+		const work_item *item = &g->rank->items[items[i]];
 		int64_t length = item->start - end, own_end = item->start + item->dur;
-		gap *to = &g->gaps[i];
-		if (i && (is_hta || length > 0))
-			*to = (gap){ length, cause_of(g, item, end, length), true };
-		else
-			*to = (gap){ 0, is_hta ? OTHER : CAUSES, false };
-		end = !i || own_end > end || is_hta ? own_end : end;
+		if (!item->is_work)
+			continue;
+		if (!is_first && (is_hta || length > 0)) {
+			cause c = cause_of(g, item, end, length);
+			add_gap(ret, c, length);
+			g->lengths[c][g->n_lengths[c]++] = (double)length;
+		} else if (is_hta) {
+			add_gap(ret, OTHER, 0);
+		}
+		end = is_first || own_end > end || is_hta ? own_end : end;
+		is_first = false;
 	}
 }
 
@@ -90,21 +94,17 @@ static void name_row(const stream_gaps *g, int64_t stream, cause c, cell *to)
 	to[2] = cell_string(cause_names[c]);
 }
 
-static bool add_cause(stream_gaps *g, int64_t stream, size_t n, cause c, int64_t sum, int64_t total)
+static bool add_cause(stream_gaps *g, int64_t stream, cause c, const gap_sums *s)
 {
-	size_t n_lengths = 0;
 	description d;
 	cell *to = table_row(g->r, g->sums, 0);
 
 	name_row(g, stream, c, to);
-	to[3] = work_cell(g->w, sum);
-	to[4] = total ? cell_percent(100.0 * (double)sum / (double)total) : cell_unknown();
-	for (size_t i = 0; i < n; i++)
-		if (g->gaps[i].cause == c && g->gaps[i].is_interval)
-			g->lengths[n_lengths++] = (double)g->gaps[i].length;
-	if (!describe(g->lengths, n_lengths, &d))
+	to[3] = work_cell(g->w, s->sums[c]);
+	to[4] = s->total ? cell_percent(100.0 * (double)s->sums[c] / (double)s->total) : cell_unknown();
+	if (!describe(g->lengths[c], g->n_lengths[c], &d))
 		return false;
-	if (!n_lengths)
+	if (!d.n)
 		return true;
 	to = table_row(g->r, g->intervals, 0);
 	name_row(g, stream, c, to);
@@ -112,45 +112,30 @@ static bool add_cause(stream_gaps *g, int64_t stream, size_t n, cause c, int64_t
 	return true;
 }
 
-static bool add_stream(stream_gaps *g, const stream_item *items, size_t n)
+static bool add_stream(stream_gaps *g, int64_t stream, const uint32_t *items, size_t n)
 {
-	int64_t sums[CAUSES + 1] = { 0 }, total = 0;
-	size_t n_of[CAUSES + 1] = { 0 };
+	gap_sums s = { 0 };
 	bool ok = true;
 
-	find_gaps(g, items, n);
-	for (size_t i = 0; i < n; i++) {
-		sums[g->gaps[i].cause] = add_bounded(sums[g->gaps[i].cause], g->gaps[i].length);
-		total = add_bounded(total, g->gaps[i].length);
-		n_of[g->gaps[i].cause]++;
-	}
+	find_gaps(g, items, n, &s);
 	for (cause c = 0; ok && c < CAUSES; c++)
-		if (n_of[c])
-			ok = add_cause(g, items->stream, n, c, sums[c], total);
+		if (s.n[c])
+			ok = add_cause(g, stream, c, &s);
 	return ok;
 }
 
 static bool add_rank(stream_gaps *g)
 {
-	const work_rank *rank = g->rank;
-	stream_item *items = malloc((rank->n + 1) * sizeof *items);
-	size_t n = 0;
+	streams s;
+	bool ok = streams_find(g->rank, &s);
 
-	g->gaps = malloc((rank->n + 1) * sizeof *g->gaps);
-	g->lengths = malloc((rank->n + 1) * sizeof *g->lengths);
-	bool ok = items && g->gaps && g->lengths;
-	for (uint32_t i = 0; ok && i < rank->n; i++)
-		if (rank->items[i].is_work)
-			items[n++] = (stream_item){ rank->items[i].stream, i };
-	ok = ok && sort_streams(items, n);
-	for (size_t i = 0, end; ok && i < n; i = end) {
-		for (end = i; end < n && items[end].stream == items[i].stream;)
-			end++;
-		ok = add_stream(g, items + i, end - i);
-	}
-	free(items);
-	free(g->gaps);
-	free(g->lengths);
+	for (cause c = 0; c < CAUSES; c++)
+		ok = (g->lengths[c] = big_alloc(g->rank->n + 1, sizeof(double))) && ok;
+	for (size_t i = 0; ok && i < s.n; i++)
+		ok = add_stream(g, s.items[i].stream, s.order + s.items[i].first, s.items[i].n);
+	for (cause c = 0; c < CAUSES; c++)
+		free(g->lengths[c]);
+	streams_done(&s);
 	return ok;
 }
 
@@ -173,7 +158,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-const work_analysis idle_work = { .add = add };
+const work_analysis idle_work = { .add = add, .few_rows = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)

@@ -149,19 +149,17 @@ static uint64_t add_blocks(sonde_result *r, const sonde_trace *trace)
 
 static void add_events(sonde_result *r, const walk_counts *counts)
 {
-	char n[6][NUMBER_TEXT];
-
 	result_add(r, "n_slices", cell_count(counts->n_slices));
 	result_add(r, "n_instants", cell_count(counts->n_instants));
 	result_add(r, "n_counter_values", cell_count(counts->n_counters));
 	result_add(r, "n_flow_ends", cell_count(counts->n_flows));
 	result_add(r, "n_memory_events", cell_count(counts->n_memory));
 	result_add(r, "n_device_slices", cell_count(counts->n_device));
-	result_note_add(r, "holds",
-			"%s slices, %s marks, %s counter values, %s flow ends, %s memory events, %s device slices",
-			format_count(n[0], counts->n_slices), format_count(n[1], counts->n_instants),
-			format_count(n[2], counts->n_counters), format_count(n[3], counts->n_flows),
-			format_count(n[4], counts->n_memory), format_count(n[5], counts->n_device));
+	result_note_add(
+		r, "holds", "%s, %s, %s, %s, %s, %s", result_counted(r, counts->n_slices, "slices"),
+		result_counted(r, counts->n_instants, "marks"), result_counted(r, counts->n_counters, "counter values"),
+		result_counted(r, counts->n_flows, "flow ends"), result_counted(r, counts->n_memory, "memory events"),
+		result_counted(r, counts->n_device, "device slices"));
 }
 
 static void note_clock(sonde_result *r, const sonde_trace *trace)
@@ -179,7 +177,7 @@ static sonde_status info_run(const sonde_trace *trace, const sonde_analyze_optio
 {
 	walk_sink sink = { 0 };
 	walk_counts counts;
-	char bytes[NUMBER_TEXT], events[NUMBER_TEXT], each[NUMBER_TEXT];
+	char bytes[NUMBER_TEXT], each[NUMBER_TEXT];
 	size_t size = 0;
 
 	(void)o;
@@ -201,8 +199,8 @@ static sonde_status info_run(const sonde_trace *trace, const sonde_analyze_optio
 	double per_event = trace->diagnostics.n_kept ? (double)event_bytes / (double)trace->diagnostics.n_kept : 0;
 	if (trace->diagnostics.n_kept)
 		result_add(r, "bytes_per_event", cell_number(per_event));
-	result_headline(r, "%s   format %d   %s   %s events%s%s%s", trace_title(trace), FORMAT_VERSION,
-			format_bytes(bytes, size), format_count(events, trace->diagnostics.n_kept),
+	result_headline(r, "%s   format %d   %s   %s%s%s%s", trace_title(trace), FORMAT_VERSION,
+			format_bytes(bytes, size), result_counted(r, trace->diagnostics.n_kept, "events"),
 			per_event > 0 ? "   " : "", per_event > 0 ? format_number(each, per_event) : "",
 			per_event > 0 ? " bytes each" : "");
 	add_events(r, &counts);

@@ -301,15 +301,15 @@ static void add_totals(sonde_result *r, const sonde_trace *trace, const imported
 	const sonde_index *ix = trace->index;
 	size_t len, file_bytes = 0;
 	double per_event = 0;
-	char size[NUMBER_TEXT], events[NUMBER_TEXT], each[NUMBER_TEXT], index[NUMBER_TEXT];
+	char size[NUMBER_TEXT], each[NUMBER_TEXT], index[NUMBER_TEXT];
 
 	index_bytes(ix, &len);
 	for (size_t i = 0; i < trace->files.n; i++)
 		file_bytes += trace->files.items[i].len;
 	if (c->n_events)
 		per_event = (double)len / (double)c->n_events;
-	result_headline(r, "%s   index %d   %s   %s events%s%s%s", trace_title(trace), INDEX_VERSION,
-			format_bytes(size, file_bytes ? file_bytes : len), format_count(events, c->n_events),
+	result_headline(r, "%s   index %d   %s   %s%s%s%s", trace_title(trace), INDEX_VERSION,
+			format_bytes(size, file_bytes ? file_bytes : len), result_counted(r, c->n_events, "events"),
 			per_event > 0 ? "   " : "", per_event > 0 ? format_number(each, per_event) : "",
 			per_event > 0 ? " bytes each" : "");
 	result_add(r, "file", cell_string(result_string(r, trace_title(trace))));

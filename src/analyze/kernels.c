@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/big.h"
 
 static const column type_columns[] = {
 	{ "type", "type", CELL_STRING, 0, false },
@@ -39,40 +40,82 @@ typedef struct type_sums {
 	bool is_there[SETS]; /* even if only for no time at all, as HTA wants it */
 } type_sums;
 
-/* HTA cuts each stretch down to whole microseconds. Its negative durations make the sum of bits wrong; so is ours. */
-static void sweep(const work *w, const edge *edges, size_t n, type_sums *types)
-{
-	int active = 0;
+typedef struct type_sweep {
+	const work *w;
+	type_sums *types;
+	int64_t at;
+	int active;
+} type_sweep;
 
-	for (size_t i = 0; i + 1 < n; i++) {
-		int64_t length = edges[i + 1].at - edges[i].at;
-		active += edges[i].change;
-		if (w->is_hta)
-			length -= length % w->ticks_per_us;
-		if (active <= 0)
-			continue;
-		types->sums[active & (SETS - 1)] += length;
-		types->is_there[active & (SETS - 1)] |= length || w->is_hta;
+/* HTA cuts each stretch down to whole microseconds. Its negative durations make the sum of bits wrong; so is ours. */
+static void sweep(type_sweep *s, edge next)
+{
+	int64_t length = next.at - s->at;
+
+	if (s->active > 0) {
+		if (s->w->is_hta)
+			length -= length % s->w->ticks_per_us;
+		s->types->sums[s->active & (SETS - 1)] += length;
+		s->types->is_there[s->active & (SETS - 1)] |= length || s->w->is_hta;
+	}
+	s->active += next.change;
+	s->at = next.at;
+}
+
+static edge edge_of(const work_rank *rank, int kind, size_t i)
+{
+	const work_span *span = &rank->spans[kind].items[i / 2];
+
+	return i % 2 ? (edge){ span->end, -(1 << kind) } : (edge){ span->start, 1 << kind };
+}
+
+/* By our rules the edges of a type are in order as they lie. */
+static void merge_types(const work_rank *rank, type_sweep *s)
+{
+	size_t at[3] = { 0 };
+
+	for (;;) {
+		int first = -1;
+		edge next = { 0 };
+		for (int k = 0; k < 3; k++) {
+			if (at[k] == 2 * rank->spans[k].n)
+				continue;
+			edge one = edge_of(rank, k, at[k]);
+			if (first < 0 || one.at < next.at)
+				first = k, next = one;
+		}
+		if (first < 0)
+			return;
+		at[first]++;
+		sweep(s, next);
 	}
 }
 
-static bool add_types(const work *w, const work_rank *rank, type_sums *types)
+static bool sort_types(const work_rank *rank, type_sweep *s)
 {
 	size_t n = 0, at = 0;
 
 	for (int k = 0; k < 3; k++)
 		n += 2 * rank->spans[k].n;
-	edge *edges = malloc((n + 1) * sizeof *edges);
+	edge *edges = big_alloc(n + 1, sizeof *edges);
 	for (int k = 0; edges && k < 3; k++)
-		for (size_t i = 0; i < rank->spans[k].n; i++) {
-			edges[at++] = (edge){ rank->spans[k].items[i].start, 1 << k };
-			edges[at++] = (edge){ rank->spans[k].items[i].end, -(1 << k) };
-		}
+		for (size_t i = 0; i < 2 * rank->spans[k].n; i++)
+			edges[at++] = edge_of(rank, k, i);
 	bool ok = edges && sort_edges(edges, n);
-	if (ok)
-		sweep(w, edges, n, types);
+	for (size_t i = 0; ok && i < n; i++)
+		sweep(s, edges[i]);
 	free(edges);
 	return ok;
+}
+
+static bool add_types(const work *w, const work_rank *rank, type_sums *types)
+{
+	type_sweep s = { .w = w, .types = types };
+
+	if (w->is_hta)
+		return sort_types(rank, &s);
+	merge_types(rank, &s);
+	return true;
 }
 
 static const char *hta_name(kernel_kind kind)
@@ -219,7 +262,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-const work_analysis kernels_work = { .add = add };
+const work_analysis kernels_work = { .add = add, .few_rows = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include "analyze/stats.h"
+#include "base/big.h"
 
 static const setting_def slow_call = { "launches.slow_call", SETTING_NS, "50us", "calls that took longer are counted" };
 static const setting_def long_delay = { "launches.long_delay", SETTING_NS, "100us",
@@ -35,81 +36,126 @@ static const column time_columns[] = {
 
 enum { CALL, KERNEL, DELAY, WHATS };
 
-typedef struct launch_sums {
-	double *values[WHATS];
-	size_t n[WHATS];
-	uint64_t n_short, n_slow, n_long;
-} launch_sums;
-
 typedef struct launch_limits {
 	int64_t slow, late; /* ticks */
 } launch_limits;
 
-static void add_launch(launch_sums *s, const launch_limits *limits, const work_call *call, int64_t launched,
-		       int64_t start)
+typedef struct launch_sums {
+	uint64_t n_short, n_slow, n_long;
+} launch_sums;
+
+/* What a call launched, or by HTA's rules a pair. */
+typedef struct launched {
+	int64_t ticks, start;
+} launched;
+
+typedef struct launch_list {
+	const work_rank *rank;
+	bool by_pair;	 /* HTA's rule; the same where each call launched one thing */
+	launched *calls; /* unless by pair */
+	double *values;	 /* of one thing at a time */
+} launch_list;
+
+static bool find_launched(launch_list *l)
+{
+	const work_rank *rank = l->rank;
+
+	l->calls = big_alloc(rank->n_calls + 1, sizeof *l->calls);
+	for (size_t i = 0; l->calls && i < rank->n_calls; i++)
+		l->calls[i] = (launched){ 0, INT64_MAX };
+	for (size_t i = 0; l->calls && i < rank->n_launches; i++) {
+		const work_item *item = &rank->items[rank->launches[i].item];
+		launched *to = &l->calls[rank->launches[i].call];
+		to->ticks = add_bounded(to->ticks, item->dur);
+		to->start = item->start < to->start ? item->start : to->start;
+	}
+	return l->calls != NULL;
+}
+
+static int64_t delay_of(const work_call *call, int64_t start)
 {
 	int64_t delay = start - call->start - call->dur;
 
-	delay = delay > 0 ? delay : 0;
-	s->values[CALL][s->n[CALL]++] = (double)call->dur;
-	s->values[DELAY][s->n[DELAY]++] = (double)delay;
-	s->n_short += call->dur <= limits->slow && launched < call->dur;
+	return delay > 0 ? delay : 0;
+}
+
+static void add_launch(launch_sums *s, const launch_limits *limits, const work_call *call, launched what)
+{
+	s->n_short += call->dur <= limits->slow && what.ticks < call->dur;
 	s->n_slow += call->dur > limits->slow;
-	s->n_long += delay > limits->late;
+	s->n_long += delay_of(call, what.start) > limits->late;
 }
 
-/* What a call launched. */
-typedef struct launched {
-	int64_t ticks, start;
-	bool any;
-} launched;
-
-static bool collect_calls(const work_rank *rank, const launch_limits *limits, launch_sums *s)
+/* The i-th of those that count; false: it launched nothing. */
+static bool launch_at(const launch_list *l, size_t i, const work_call **ret_call, launched *ret)
 {
-	launched *calls = calloc(rank->n_calls + 1, sizeof *calls);
+	const work_rank *rank = l->rank;
 
-	for (size_t i = 0; calls && i < rank->n_launches; i++) {
+	if (l->by_pair) {
 		const work_item *item = &rank->items[rank->launches[i].item];
-		launched *l = &calls[rank->launches[i].call];
-		l->ticks = add_bounded(l->ticks, item->dur);
-		l->start = !l->any || item->start < l->start ? item->start : l->start;
-		l->any = true;
-		s->values[KERNEL][s->n[KERNEL]++] = (double)item->dur;
+		*ret_call = &rank->calls[rank->launches[i].call];
+		*ret = (launched){ item->dur, item->start };
+		return true;
 	}
-	for (size_t i = 0; calls && i < rank->n_calls; i++)
-		if (calls[i].any)
-			add_launch(s, limits, &rank->calls[i], calls[i].ticks, calls[i].start);
-	free(calls);
-	return calls != NULL;
+	*ret_call = &rank->calls[i];
+	*ret = l->calls[i];
+	return ret->start != INT64_MAX;
 }
 
-static void collect_pairs(const work_rank *rank, const launch_limits *limits, launch_sums *s)
+static size_t count(const launch_list *l)
 {
-	for (size_t i = 0; i < rank->n_launches; i++) {
-		const work_item *item = &rank->items[rank->launches[i].item];
-		s->values[KERNEL][s->n[KERNEL]++] = (double)item->dur;
-		add_launch(s, limits, &rank->calls[rank->launches[i].call], item->dur, item->start);
-	}
+	return l->by_pair ? l->rank->n_launches : l->rank->n_calls;
 }
 
-static bool put_rank(const work *w, const work_rank *rank, launch_sums *s, sonde_result *r, table *t, table *times)
+static launch_sums sum_up(const launch_list *l, const launch_limits *limits)
+{
+	launch_sums s = { 0 };
+	const work_call *call;
+	launched what;
+
+	for (size_t i = 0; i < count(l); i++)
+		if (launch_at(l, i, &call, &what))
+			add_launch(&s, limits, call, what);
+	return s;
+}
+
+static size_t collect(const launch_list *l, int what_of)
+{
+	const work_rank *rank = l->rank;
+	const work_call *call;
+	launched what;
+	size_t n = 0;
+
+	for (size_t i = 0; what_of == KERNEL && i < rank->n_launches; i++)
+		l->values[n++] = (double)rank->items[rank->launches[i].item].dur;
+	for (size_t i = 0; what_of != KERNEL && i < count(l); i++)
+		if (launch_at(l, i, &call, &what))
+			l->values[n++] = (double)(what_of == CALL ? call->dur : delay_of(call, what.start));
+	return n;
+}
+
+static bool put_rank(const work *w, const launch_list *l, const launch_limits *limits, sonde_result *r, table *t,
+		     table *times)
 {
 	static const char *const what[] = { "call", "kernel", "delay" };
+	const work_rank *rank = l->rank;
+	launch_sums s = sum_up(l, limits);
 	cell *c = table_row(r, t, 0);
 	size_t n_unknown = 0;
 
 	for (size_t i = 0; i < rank->n; i++)
 		n_unknown += rank->items[i].launch == WORK_NONE;
 	c[0] = cell_integer(rank->rank);
-	c[1] = cell_count(s->n[CALL]);
-	c[5] = cell_count(s->n_short);
-	c[6] = cell_count(s->n_slow);
-	c[7] = cell_count(s->n_long);
+	c[5] = cell_count(s.n_short);
+	c[6] = cell_count(s.n_slow);
+	c[7] = cell_count(s.n_long);
 	c[8] = cell_count(n_unknown);
 	for (int k = 0; k < WHATS; k++) {
 		description d;
-		if (!describe(s->values[k], s->n[k], &d))
+		if (!describe(l->values, collect(l, k), &d))
 			return false;
+		if (k == CALL)
+			c[1] = cell_count(d.n);
 		c[2 + k] = work_cell_f64(w, d.sum);
 		cell *to = table_row(r, times, 0);
 		to[0] = cell_integer(rank->rank);
@@ -124,18 +170,12 @@ static bool add_rank(const work *w, const work_rank *rank, const sonde_analyze_o
 {
 	launch_limits limits = { .slow = whole_bounded(setting(options, &slow_call) / w->ns_per_tick),
 				 .late = whole_bounded(setting(options, &long_delay) / w->ns_per_tick) };
-	launch_sums s = { 0 };
-	bool ok = true;
+	launch_list l = { .rank = rank, .by_pair = w->is_hta || rank->n_calls == rank->n_launches };
 
-	for (int k = 0; k < WHATS; k++)
-		ok = (s.values[k] = malloc((rank->n_launches + 1) * sizeof(double))) && ok;
-	if (ok && w->is_hta)
-		collect_pairs(rank, &limits, &s);
-	else if (ok)
-		ok = collect_calls(rank, &limits, &s);
-	ok = ok && put_rank(w, rank, &s, r, t, times);
-	for (int k = 0; k < WHATS; k++)
-		free(s.values[k]);
+	l.values = big_alloc(rank->n_launches + 1, sizeof *l.values);
+	bool ok = l.values && (l.by_pair || find_launched(&l)) && put_rank(w, &l, &limits, r, t, times);
+	free(l.values);
+	free(l.calls);
 	return ok;
 }
 
@@ -156,7 +196,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-const work_analysis launches_work = { .add = add };
+const work_analysis launches_work = { .add = add, .few_rows = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)

@@ -65,7 +65,7 @@ typedef struct module_tree {
 static uint32_t node_of(module_tree *m, const row *at)
 {
 	uint32_t parent = m->depth ? m->open.items[m->depth - 1].node : UINT32_MAX;
-	uint32_t key[] = { m->r->sites[at->site].name, parent, (uint32_t)at->rank };
+	uint32_t key[] = { m->r->sites[at->site].name, parent, (uint32_t)row_rank(m->r, at) };
 	uint32_t number = intern(&m->keys, (const char *)key, sizeof key);
 
 	if (number == INTERN_NONE || number < m->nodes.n)
@@ -78,7 +78,7 @@ static uint32_t node_of(module_tree *m, const row *at)
 		     .first_child = UINT32_MAX,
 		     .last_child = UINT32_MAX,
 		     .next = UINT32_MAX,
-		     .rank = at->rank,
+		     .rank = row_rank(m->r, at),
 		     .depth = (unsigned)m->depth };
 	uint32_t *first = parent == UINT32_MAX ? &m->first_root : &m->nodes.items[parent].first_child;
 	uint32_t *last = parent == UINT32_MAX ? &m->last_root : &m->nodes.items[parent].last_child;

@@ -96,7 +96,7 @@ void name_sum_cells(const work *w, const name_sum *s, cell *to)
 	to[0] = cell_count(s->n);
 	to[1] = w->is_hta ? work_cell_f64(w, (double)s->sum) : cell_ns((int64_t)s->sum);
 	to[2] = work_cell_f64(w, (double)s->sum / (double)s->n);
-	to[3] = work_cell_f64(w, s->n > 1 ? sqrt(s->squares / (double)(s->n - 1)) : 0);
+	to[3] = work_cell_f64(w, s->n > 1 ? sqrt(s->squares / (double)(s->n - 1)) : w->is_hta ? 0 : NAN);
 	to[4] = work_cell(w, s->min);
 	to[5] = work_cell(w, s->max);
 }

@@ -27,7 +27,7 @@ void name_sums_sort(name_sums *s, const work *w); /* largest first, then by name
 void name_sums_clear(name_sums *s);		  /* empty again */
 void name_sums_done(name_sums *s);
 
-/* count, sum, mean, std, min, max; the deviation of a single one is 0 */
+/* count, sum, mean, std, min, max; the deviation of a single one is unknown, 0 as HTA has it */
 enum { NAME_SUM_CELLS = 6 };
 void name_sum_cells(const work *w, const name_sum *s, cell *to);
 #define NAME_SUM_COLUMNS                                                                                               \

@@ -67,7 +67,7 @@ static kernel_key key_of(const kernel_table *t, const row *at, uint32_t op, bool
 
 	memset(&key, 0, sizeof key);
 	key.name = r->sites[at->site].name;
-	key.rank = at->rank;
+	key.rank = row_rank(r, at);
 	if (!by_launch)
 		return key;
 	key.op_name = op == ROW_NONE ? INDEX_NONE : r->sites[r->items[op].site].name;
@@ -157,7 +157,7 @@ static void put_sum(const kernel_table *t, const kernel_sum *s, bool by_launch, 
 		put_launch(t, s, r, c);
 		c += sizeof launch_columns / sizeof launch_columns[0] - N_SUM;
 	}
-	c[0] = cell_integer(at->rank);
+	c[0] = cell_integer(row_rank(&t->w->rows, at));
 	c[1] = cell_count(s->n);
 	c[2] = cell_ns(s->sum_ns);
 	c[3] = cell_ns(add_bounded(s->sum_ns, (int64_t)s->n / 2) / (int64_t)s->n);

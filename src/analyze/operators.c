@@ -151,7 +151,7 @@ static bool arg_of(const op_table *t, int which, const row *at, op_key *key)
 static uint32_t find_group(op_table *t, int table_kind, uint32_t i)
 {
 	const row *at = &t->w->rows.items[i];
-	op_key key = { .name = t->w->rows.sites[at->site].name, .rank = at->rank };
+	op_key key = { .name = t->w->rows.sites[at->site].name, .rank = row_rank(&t->w->rows, at) };
 
 	if (table_kind == BY_SHAPE && !arg_of(t, DIMS, at, &key))
 		arg_of(t, OLD_DIMS, at, &key);
@@ -280,7 +280,7 @@ static void put_sum(const op_table *t, int table_kind, const op_sum *s, sonde_re
 		const char *dims = json_text(t, DIMS, sample, r);
 		*c++ = cell_string(dims ? dims : json_text(t, OLD_DIMS, sample, r));
 	}
-	c[0] = cell_integer(sample->rank);
+	c[0] = cell_integer(row_rank(all, sample));
 	c[1] = cell_count(s->calls);
 	if (has_device) {
 		c[2] = cell_ns(s->device_self_ns);

@@ -43,7 +43,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return SONDE_OK;
 }
 
-const work_analysis overlap_work = { .add = add };
+const work_analysis overlap_work = { .add = add, .few_rows = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)

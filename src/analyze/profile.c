@@ -5,6 +5,8 @@
  */
 #include "analyze/profile.h"
 
+#include <string.h>
+#include "analyze/profiler_frame.h"
 #include "analyze/step_list.h"
 #include "analyze/warmup.h"
 #include "base/error.h"
@@ -16,7 +18,10 @@ typedef struct profile_name {
 	uint32_t node, phase, counter, layer;
 	uint32_t n_open; /* how often it is on the stack */
 	enum { LAYER_UNKNOWN, LAYER_NONE, LAYER_ONE } is_layer;
+	uint32_t step; /* the name that stands for all that differ by the number of the step; + 1, 0: it is none */
+	bool is_frame; /* around the profile, not of the program */
 } profile_name;
+typedef VEC(uint32_t) step_names;
 
 /* ---- What is looked at ------------------------------------------------------------------------------------------- */
 
@@ -40,6 +45,58 @@ profile_options profile_options_from(const sonde_trace *trace, const sonde_analy
 	return options;
 }
 
+/* ---- What is no name of its own, in imported traces -------------------------------------------------------------- */
+
+/* "ProfilerStep#5" goes to the first that differs from it by the number alone. Few differ by more. */
+static bool join_step(profile *p, uint32_t string, step_names *firsts)
+{
+	size_t len, other_len;
+	const char *text = index_textn(p->trace->index, string, &len);
+
+	len = step_name_length(text, len);
+	for (size_t i = 0; i < firsts->n && text[len]; i++) {
+		const char *other = index_textn(p->trace->index, firsts->items[i], &other_len);
+		if (step_name_length(other, other_len) == len && memcmp(text, other, len) == 0) {
+			p->names[string].step = firsts->items[i] + 1;
+			return true;
+		}
+	}
+	p->names[string].step = string + 1;
+	uint32_t *first = text[len] ? VEC_ADD(firsts) : &string;
+	if (first)
+		*first = string;
+	return first != NULL;
+}
+
+static bool join_names(profile *p)
+{
+	size_t n = 0;
+	const index_site *sites = trace_is_imported(p->trace) ? index_sites(p->trace->index, &n) : NULL;
+	step_names firsts = { 0 };
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < n; i++) {
+		p->names[sites[i].name].is_frame |= is_profiler_frame(index_text(p->trace->index, sites[i].category));
+		if (sites[i].class == CLASS_STEP && !p->names[sites[i].name].step)
+			ok = join_step(p, sites[i].name, &firsts);
+	}
+	VEC_DONE(&firsts);
+	return ok;
+}
+
+/* The profiler's own row, and a step's copy on a device. */
+static bool is_left_out(const profile *p, const trace_site *site)
+{
+	const profile_name *name = &p->names[site->name];
+
+	return name->is_frame || (name->step && site->kind != NAME_STEP);
+}
+
+static uint32_t name_of(const profile *p, const trace_site *site)
+{
+	return p->names[site->name].step ? p->names[site->name].step - 1 : site->name;
+}
+
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
 static uint32_t add_node(profile *p, const trace_site *site, uint32_t parent, uint32_t depth)
@@ -50,7 +107,11 @@ static uint32_t add_node(profile *p, const trace_site *site, uint32_t parent, ui
 		p->failed = true;
 		return PROFILE_NO_NODE;
 	}
-	node->name = site->name;
+	node->name = name_of(p, site);
+	node->text = trace_text(p->trace, node->name);
+	if (p->names[site->name].step)
+		node->text = arena_strndup(&p->arena, node->text, step_name_length(node->text, strlen(node->text)));
+	p->failed |= !node->text;
 	node->category = site->category;
 	node->kind = site->kind;
 	node->parent = parent;
@@ -60,7 +121,7 @@ static uint32_t add_node(profile *p, const trace_site *site, uint32_t parent, ui
 
 static uint32_t list_node(profile *p, const trace_site *site)
 {
-	profile_name *name = &p->names[site->name];
+	profile_name *name = &p->names[name_of(p, site)];
 
 	if (name->epoch != p->epoch) {
 		uint32_t parent = p->options.shape == PROFILE_THREADS ? (uint32_t)(p->thread - p->trace->threads.items)
@@ -103,10 +164,11 @@ static uint32_t tree_node(profile *p, const trace_site *site, uint32_t parent, u
 		p->failed = true;
 		return PROFILE_NO_NODE;
 	}
-	size_t slot = slot_of(p, parent, site->name);
+	uint32_t name = name_of(p, site);
+	size_t slot = slot_of(p, parent, name);
 	for (; p->slots[slot]; slot = (slot + 1) & (p->n_slots - 1)) {
 		const profile_node *node = &p->nodes.items[p->slots[slot] - 1];
-		if (node->parent == parent && node->name == site->name)
+		if (node->parent == parent && node->name == name)
 			return p->slots[slot] - 1;
 	}
 	uint32_t node = add_node(p, site, parent, depth);
@@ -207,7 +269,9 @@ static void on_begin(void *context, slice *s, const event *e)
 	profile *p = context;
 
 	(void)e;
-	uint32_t node = p->options.shape == PROFILE_TREE ? enter_tree(p, s) : list_node(p, s->site);
+	uint32_t node = is_left_out(p, s->site)		   ? PROFILE_NO_NODE
+			: p->options.shape == PROFILE_TREE ? enter_tree(p, s)
+							   : list_node(p, s->site);
 	s->user = (void *)(uintptr_t)node;
 	profile_activity_begin(p, s);
 	if (!(s->flags & SLICE_ASYNC))
@@ -319,7 +383,7 @@ static bool prepare(profile *p)
 	p->names = calloc(n_strings, sizeof *p->names);
 	p->thread_names = calloc(p->trace->threads.n + 1, sizeof *p->thread_names);
 	p->epoch = 1;
-	if (!p->names || !p->thread_names || !profile_activity_prepare(p))
+	if (!p->names || !p->thread_names || !join_names(p) || !profile_activity_prepare(p))
 		return false;
 	for (size_t i = 0; i < p->trace->threads.n; i++)
 		p->thread_names[i] = p->trace->threads.items[i].name;
@@ -403,6 +467,7 @@ void profile_free(profile *p)
 	intern_done(&p->meta_keys);
 	free(p->slots);
 	VEC_DONE(&p->windows);
+	VEC_DONE(&p->known_steps);
 	arena_done(&p->arena);
 	free(p);
 }

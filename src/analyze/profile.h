@@ -11,6 +11,7 @@
 
 #include "analyze/intervals.h"
 #include "analyze/stats.h"
+#include "analyze/step_list.h"
 #include "base/vec.h"
 #include "store/trace.h"
 #include "store/walk.h"
@@ -31,6 +32,7 @@ typedef struct profile_options {
 
 typedef struct profile_node {
 	uint32_t name, category; /* strings */
+	const char *text;	 /* the name; of steps that differ by their numbers without them */
 	uint32_t parent;	 /* node, thread number in the trace, or PROFILE_NO_NODE */
 	uint32_t depth;
 	uint8_t kind;
@@ -137,6 +139,9 @@ typedef struct profile {
 	VEC(profile_window) windows;	    /* by rank and time: steps asked for, or else those of the warm-up */
 	const profile_window *rank_windows; /* of the thread's rank */
 	size_t n_rank_windows;
+	step_list known_steps; /* of an imported trace, all: a layer need not lie inside of its step's slice */
+	const step_time *rank_steps;
+	size_t n_rank_steps;
 	bool has_window; /* steps that were asked for are there */
 	bool skips;	 /* the thread is one of a rank that nobody asked for */
 	bool failed;

@@ -55,21 +55,47 @@ static profile_layer *layer_of(profile *p, uint32_t name, uint32_t *number)
 	return l;
 }
 
+/* The step it began in: the one around it on its thread, else the rank's at that time. False: none is known. */
+static bool find_step(const profile *p, const slice *s, uint64_t *ret_at, int64_t *ret_number)
+{
+	uint64_t open = p->open_steps.n ? p->open_steps.items[p->open_steps.n - 1] : 0;
+	size_t low = 0, high = p->n_rank_steps;
+
+	if (open) {
+		*ret_at = open - 1 - p->thread_steps;
+		*ret_number = p->steps.items[open - 1].number;
+		return true;
+	}
+	while (low < high) { /* the first that begins later */
+		size_t middle = low + (high - low) / 2;
+		if (p->rank_steps[middle].start_ns <= s->start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || s->start_ns - p->rank_steps[low - 1].start_ns >= p->rank_steps[low - 1].dur_ns)
+		return false;
+	*ret_at = low - 1;
+	*ret_number = p->rank_steps[low - 1].number;
+	return true;
+}
+
 void profile_add_layer(profile *p, const slice *s, uint32_t *number)
 {
 	profile_layer *l = layer_of(p, s->site->name, number);
-	uint64_t at = p->open_steps.n ? p->open_steps.items[p->open_steps.n - 1] : 0;
-	const profile_step *step = at ? &p->steps.items[at - 1] : NULL;
+	uint64_t at = 0;
+	int64_t step = 0;
 
 	if (!l)
 		return;
+	bool in_step = find_step(p, s, &at, &step);
 	if (!l->stats.calls || s->dur_ns > l->stats.max_ns) {
-		l->is_slowest_known = step != NULL;
-		l->slowest_step = step ? step->number : 0;
+		l->is_slowest_known = in_step;
+		l->slowest_step = step;
 	}
-	if (step)
-		add_point(l, at - 1 - p->thread_steps, step->number, s->dur_ns);
-	else if (!p->steps.n) /* what is outside of all steps has no place among them */
+	if (in_step)
+		add_point(l, at, step, s->dur_ns);
+	else if (!p->steps.n && !p->n_rank_steps) /* what is outside of all steps has no place among them */
 		add_point(l, l->stats.calls, (int64_t)l->stats.calls, s->dur_ns);
 	stats_add(&l->stats, s->dur_ns);
 	if (s->dur_ns > s->child_ns)

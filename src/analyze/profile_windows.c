@@ -37,6 +37,21 @@ bool profile_in_window_or_warmup(const profile *p, int64_t ns)
 	return p->options.n_warmup ? !p->skips && in_time(p, ns) : profile_in_window(p, ns);
 }
 
+/* How many are of a rank below. There may be as many threads as steps. */
+static size_t steps_before(const step_list *steps, int64_t rank)
+{
+	size_t low = 0, high = steps->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (steps->items[middle].rank < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 void profile_enter_rank(profile *p, int32_t rank)
 {
 	size_t first = 0, n = 0;
@@ -47,6 +62,9 @@ void profile_enter_rank(profile *p, int32_t rank)
 		n++;
 	p->rank_windows = n ? &p->windows.items[first] : NULL;
 	p->n_rank_windows = n;
+	first = steps_before(&p->known_steps, rank);
+	p->n_rank_steps = steps_before(&p->known_steps, (int64_t)rank + 1) - first;
+	p->rank_steps = p->n_rank_steps ? &p->known_steps.items[first] : NULL;
 }
 
 /* Steps of several threads may overlap. */
@@ -114,14 +132,12 @@ static void measure(profile *p)
 sonde_status profile_find_windows(profile *p, sonde_error *err)
 {
 	const profile_options *o = &p->options;
-	step_list steps = { 0 };
 	sonde_status status = SONDE_OK;
 
-	if (o->use_steps || o->n_warmup)
-		status = step_list_load(p->trace, o->ranks, &steps, err);
-	if (!status)
-		p->failed |= !add_windows(p, &steps);
-	VEC_DONE(&steps);
+	if (o->use_steps || o->n_warmup || trace_is_imported(p->trace))
+		status = step_list_load(p->trace, o->ranks, &p->known_steps, err);
+	if (!status && (o->use_steps || o->n_warmup))
+		p->failed |= !add_windows(p, &p->known_steps);
 	measure(p);
 	if (!status && !p->failed && !p->has_window)
 		return error_set(err, SONDE_E_USAGE, -1, "the %s has no steps %lld..%lld%s",

@@ -5,10 +5,12 @@
  *
  * A queue that reaches queue.limit blocks the host: CUDA's holds 1024.
  */
-#include "analyze/work.h"
+#include "analyze/streams.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include "base/big.h"
 
 static const setting_def limit_setting = { "queue.limit", SETTING_NUMBER, "1024",
 					   "the length at which the host is blocked" };
@@ -33,15 +35,9 @@ static const column series_columns[] = {
 	{ "length", "length", CELL_INTEGER, 0, false },
 };
 
-typedef struct change {
-	int64_t at;
-	int64_t stream;
-	int by;
-} change;
-
-#define SORT_NAME sort_changes
-#define SORT_TYPE change
-#define SORT_BEFORE(a, b) ((a)->stream != (b)->stream ? (a)->stream < (b)->stream : (a)->at < (b)->at)
+#define SORT_NAME sort_times
+#define SORT_TYPE int64_t
+#define SORT_BEFORE(a, b) (*(a) < *(b))
 #include "store/sort_template.h"
 
 typedef struct queue_tables {
@@ -52,19 +48,38 @@ typedef struct queue_tables {
 	double *values;
 } queue_tables;
 
-static change *make_changes(const work_rank *rank, size_t *ret_n)
-{
-	change *changes = malloc((rank->n_enqueued + rank->n + 1) * sizeof *changes);
-	size_t n = 0;
+/* The queue of a stream. Items are in order already. */
+typedef struct queue {
+	const work_rank *rank;
+	int64_t stream;
+	int64_t *launches; /* when something was launched into it, in order */
+	size_t n_launches;
+	const uint32_t *items;
+	size_t n_items;
+} queue;
 
-	for (size_t i = 0; changes && i < rank->n_enqueued; i++)
-		changes[n++] = (change){ rank->calls[rank->enqueued[i].call].start,
-					 rank->items[rank->enqueued[i].item].stream, 1 };
-	for (size_t i = 0; changes && i < rank->n; i++)
-		if (rank->items[i].is_queued)
-			changes[n++] = (change){ rank->items[i].start, rank->items[i].stream, -1 };
-	*ret_n = n;
-	return changes;
+typedef struct change {
+	int64_t at;
+	int by;
+} change;
+
+/* Takes the next change away; false: there is none. */
+static bool next_change(queue *q, change *ret)
+{
+	const work_item *items = q->rank->items;
+
+	while (q->n_items && !items[*q->items].is_queued)
+		q->items++, q->n_items--;
+	if (q->n_launches && (!q->n_items || *q->launches <= items[*q->items].start)) {
+		*ret = (change){ *q->launches++, 1 };
+		q->n_launches--;
+		return true;
+	}
+	if (!q->n_items)
+		return false;
+	*ret = (change){ items[*q->items++].start, -1 };
+	q->n_items--;
+	return true;
 }
 
 /* HTA keeps the last stream of a rank alone. */
@@ -88,54 +103,80 @@ static void put_blocked(queue_tables *q, const work_rank *rank, int64_t stream, 
 	c[4] = span > 0 ? cell_percent(100.0 * (double)ticks / (double)span) : cell_unknown();
 }
 
-static bool add_stream(queue_tables *q, const work_rank *rank, const change *changes, size_t n)
+static bool add_stream(queue_tables *t, queue of)
 {
-	int64_t length = 0, blocked = 0;
+	int64_t length = 0, blocked = 0, first = 0, last = 0;
 	double over_time = 0;
+	size_t n = 0;
 	description d;
 
-	for (size_t i = 0; i < n; i++) {
-		int64_t lasts = i + 1 < n ? changes[i + 1].at - changes[i].at : 0;
-		length += changes[i].by;
-		q->values[i] = (double)length;
-		over_time += (double)length * (double)lasts;
-		if ((double)length >= q->limit)
-			blocked += lasts;
-		if (q->series) {
-			cell *c = table_row(q->r, q->series, 0);
-			c[0] = work_cell(q->w, changes[i].at);
-			c[1] = cell_integer(rank->rank);
-			c[2] = cell_integer(changes->stream);
+	for (change next; next_change(&of, &next); last = next.at) {
+		int64_t lasted = n ? next.at - last : 0;
+		first = n ? first : next.at;
+		over_time += (double)length * (double)lasted;
+		if ((double)length >= t->limit)
+			blocked += lasted;
+		length += next.by;
+		t->values[n++] = (double)length;
+		if (t->series) {
+			cell *c = table_row(t->r, t->series, 0);
+			c[0] = work_cell(t->w, next.at);
+			c[1] = cell_integer(of.rank->rank);
+			c[2] = cell_integer(of.stream);
 			c[3] = cell_integer(length);
 		}
 	}
-	if (!describe(q->values, n, &d))
+	if (!n)
+		return true;
+	if (!describe(t->values, n, &d))
 		return false;
-	cell *c = table_row(q->r, q->lengths, 0);
-	int64_t span = changes[n - 1].at - changes[0].at;
-	c[0] = cell_integer(rank->rank);
-	c[1] = cell_integer(changes->stream);
-	describe_cells(q->w, &d, false, c + 2);
-	c[2 + DESCRIBE_CELLS] = span > 0 ? cell_number(over_time / (double)span) : cell_unknown();
+	cell *c = table_row(t->r, t->lengths, 0);
+	c[0] = cell_integer(of.rank->rank);
+	c[1] = cell_integer(of.stream);
+	describe_cells(t->w, &d, false, c + 2);
+	c[2 + DESCRIBE_CELLS] = last > first ? cell_number(over_time / (double)(last - first)) : cell_unknown();
 	if (blocked)
-		put_blocked(q, rank, changes->stream, blocked);
+		put_blocked(t, of.rank, of.stream, blocked);
 	return true;
 }
 
-static bool add_rank(queue_tables *q, const work_rank *rank)
+/* The times of launches, stream by stream; firsts: where each begins, and where the last ends. */
+static bool sort_launches(const work_rank *rank, const streams *s, int64_t *launches, size_t *firsts)
 {
-	size_t n;
-	change *changes = make_changes(rank, &n);
-	bool ok = changes && (q->values = malloc((n + 1) * sizeof *q->values)) && sort_changes(changes, n);
+	bool ok = true;
 
-	for (size_t i = 0, end; ok && i < n; i = end) {
-		for (end = i; end < n && changes[end].stream == changes[i].stream;)
-			end++;
-		ok = add_stream(q, rank, changes + i, end - i);
+	for (size_t i = 0; i < rank->n_enqueued; i++)
+		firsts[streams_at(s, rank->items[rank->enqueued[i].item].stream) + 1]++;
+	for (size_t i = 0; i < s->n; i++)
+		firsts[i + 1] += firsts[i];
+	for (size_t i = rank->n_enqueued; i-- > 0;) {
+		size_t stream = streams_at(s, rank->items[rank->enqueued[i].item].stream);
+		launches[--firsts[stream + 1]] = rank->calls[rank->enqueued[i].call].start;
 	}
-	free(changes);
-	free(q->values);
-	q->values = NULL;
+	memmove(firsts, firsts + 1, s->n * sizeof *firsts);
+	firsts[s->n] = rank->n_enqueued;
+	for (size_t i = 0; ok && i < s->n; i++)
+		ok = sort_times(launches + firsts[i], firsts[i + 1] - firsts[i]);
+	return ok;
+}
+
+static bool add_rank(queue_tables *t, const work_rank *rank)
+{
+	streams s;
+	bool ok = streams_find(rank, &s);
+	int64_t *launches = big_alloc(rank->n_enqueued + 1, sizeof *launches);
+	size_t *firsts = calloc(s.n + 1, sizeof *firsts);
+
+	t->values = big_alloc(rank->n_enqueued + rank->n + 1, sizeof *t->values);
+	ok = ok && launches && firsts && t->values && sort_launches(rank, &s, launches, firsts);
+	for (size_t i = 0; ok && i < s.n; i++)
+		ok = add_stream(t, (queue){ rank, s.items[i].stream, launches + firsts[i], firsts[i + 1] - firsts[i],
+					    s.order + s.items[i].first, s.items[i].n });
+	streams_done(&s);
+	free(launches);
+	free(firsts);
+	free(t->values);
+	t->values = NULL;
 	return ok;
 }
 
@@ -163,7 +204,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-const work_analysis queue_work = { .add = add };
+const work_analysis queue_work = { .add = add, .few_rows = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)

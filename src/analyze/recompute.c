@@ -67,7 +67,7 @@ static uint64_t count_marks(const rows *r, const bool *marks, size_t track, int3
 	uint32_t i = r->first_of_track[track], end = r->first_of_track[track + 1];
 	uint64_t n = 0;
 
-	for (; i < end && r->items[i].rank == rank; i++)
+	for (; i < end && track_rank(r, track) == rank; i++)
 		n += marks[i];
 	return n;
 }

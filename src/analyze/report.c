@@ -115,7 +115,7 @@ static void fill_row(row *out, profile *p, uint32_t index)
 
 	out->node = node;
 	out->index = index;
-	*c++ = cell_string(trace_text(p->trace, node->name));
+	*c++ = cell_string(node->text);
 	*c++ = cell_string(node->mixed ? "mixed" : trace_text(p->trace, node->category));
 	*c++ = cell_count(s->calls);
 	*c++ = cell_ns(s->total_ns);
@@ -123,7 +123,7 @@ static void fill_row(row *out, profile *p, uint32_t index)
 	*c++ = cell_ns(stats_average(s));
 	*c++ = cell_ns(s->min_ns);
 	*c++ = cell_ns(s->max_ns);
-	*c++ = cell_ns(stats_deviation(s));
+	*c++ = s->calls > 1 ? cell_ns(stats_deviation(s)) : cell_unknown();
 	*c++ = span > 0 ? cell_percent(100.0 * (double)s->total_ns / (double)span) : cell_unknown();
 	*c++ = ns_or_unknown(stats_percentile(s, 0.50));
 	*c++ = ns_or_unknown(stats_percentile(s, 0.95));
@@ -225,7 +225,7 @@ static sonde_status add_names(sonde_result *r, profile *p, const sonde_analyze_o
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	for (uint32_t i = 0; i < p->nodes.n; i++) {
 		const profile_node *node = &p->nodes.items[i];
-		if (node->stats.calls && matches(trace_text(p->trace, node->name), o->filter))
+		if (node->stats.calls && matches(node->text, o->filter))
 			fill_row(&rows[n++], p, i);
 	}
 	if (n)
@@ -243,6 +243,10 @@ static sonde_status add_names(sonde_result *r, profile *p, const sonde_analyze_o
 	}
 	free(rows);
 	limit_rows(r, t, o);
+	if (!n && o->filter && p->nodes.n)
+		result_note_add(r, "note", "no name matches \"%s\"", o->filter);
+	else if (!n && o->use_time)
+		result_note_add(r, "note", "nothing begins in the time that was asked for");
 	if (t && !p->nodes.n && p->trace->samples.n) { /* a program that names nothing: what it used */
 		t->n_shown = 0;
 		result_add_processes(r, p->trace);

@@ -47,11 +47,12 @@ static void put_layer(sonde_result *r, table *t, const profile *p, const profile
 	c[2] = cell_ns(s->sum_ns);
 	c[3] = cell_ns(s->self_ns);
 	c[4] = cell_ns(stats_average(s));
-	c[5] = cell_ns(stats_deviation(s));
 	c[6] = cell_ns(s->min_ns);
 	c[7] = cell_ns(s->max_ns);
-	if (s->calls > 1)
+	if (s->calls > 1) {
+		c[5] = cell_ns(stats_deviation(s));
 		c[8] = cell_percent(variation(l));
+	}
 	if (l->is_slowest_known)
 		c[9] = cell_integer(l->slowest_step);
 	if (p->span_ns > 0)

@@ -109,7 +109,7 @@ struct sonde_result {
 	result_value *values;
 	table *tables; /* the first one is what CSV prints when there can be no findings */
 	result_note *notes;
-	const char *figure; /* SVG for a page, drawn by sonde_flame_add(); NULL: none */
+	const char *flame; /* a flame graph for a page, as JSON, of sonde_flame_add(); NULL: none */
 	sonde_finding **findings;
 	size_t n_findings;
 	size_t n_findings_shown; /* in text; 0: all */

@@ -31,7 +31,9 @@ typedef struct loader {
 	VEC(lane_state) lanes;
 	uint32_t n_lanes; /* of the group */
 	int64_t start_ns;
-	row blank; /* what all rows of the track share */
+	row blank;		/* what all rows of the track share */
+	const bool *is_wanted;	/* by site; NULL: all are */
+	const uint8_t *is_used; /* a bit for each slice that has to be there */
 } loader;
 
 /* ---- Slices ------------------------------------------------------------------------------------------------------ */
@@ -53,15 +55,27 @@ static void advance(loader *l, lane_state *lane)
 	l->r->damaged |= lane->cursor->damaged;
 }
 
+static bool is_left_out(const loader *l, const index_slice *s)
+{
+	return l->is_wanted && !l->is_wanted[s->site] && !(l->blank.flags & ROW_ON_STREAM) &&
+	       !(l->is_used[s->id / 8] >> s->id % 8 & 1);
+}
+
+/* Returns the row, or its parent when it is left out. What is inside another cannot widen the span. */
 static uint32_t put_row(loader *l, const index_slice *s, uint32_t depth, uint32_t parent)
 {
 	rows *r = l->r;
 	const index_site *site = &r->sites[s->site];
 	row *to = &r->items[r->n];
+	int64_t start_ns = s->start_ns - l->start_ns, dur_ns = s->dur_ns > 0 ? s->dur_ns : 0;
 
+	if (!depth)
+		place_widen(&r->places[l->blank.track], start_ns, start_ns + dur_ns);
+	if (is_left_out(l, s))
+		return parent;
 	*to = l->blank;
-	to->start_ns = s->start_ns - l->start_ns;
-	to->dur_ns = s->dur_ns > 0 ? s->dur_ns : 0;
+	to->start_ns = start_ns;
+	to->dur_ns = dur_ns;
 	to->slice = (uint32_t)s->id;
 	to->site = s->site;
 	to->args = s->args;
@@ -110,8 +124,9 @@ static void load_nested(loader *l)
 			advance(l, lane);
 			depth++;
 		} else if (depth) {
-			depth--;
-			l->r->items[l->lanes.items[depth].open].end = (uint32_t)l->r->n;
+			uint32_t open = l->lanes.items[--depth].open;
+			if (open != ROW_NONE)
+				l->r->items[open].end = (uint32_t)l->r->n;
 		} else {
 			return;
 		}
@@ -140,7 +155,7 @@ static int32_t stream_of(const sonde_index *ix, const index_track *track)
 	return id >= 0 && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
-static bool load_track(loader *l, uint32_t number, int32_t rank)
+static bool load_track(loader *l, uint32_t number)
 {
 	const index_track *track = &l->r->tracks[number];
 	size_t n_lanes;
@@ -149,11 +164,8 @@ static bool load_track(loader *l, uint32_t number, int32_t rank)
 	size_t end = at + (track->n_lanes < n_lanes - at ? track->n_lanes : n_lanes - at);
 	bool on_stream = track->kind == TRACK_STREAM, is_async = track->kind == TRACK_ASYNC;
 
-	l->blank = (row){ .correlation = -1,
-			  .track = number,
+	l->blank = (row){ .track = number,
 			  .launch = ROW_NONE,
-			  .rank = rank,
-			  .stream = on_stream ? stream_of(l->r->ix, track) : -1,
 			  .flags = on_stream  ? ROW_ON_STREAM
 				   : is_async ? ROW_ASYNC
 					      : 0 };
@@ -192,19 +204,77 @@ static bool knows_no_rank(const sonde_index *ix)
 	return true;
 }
 
-static bool load_slices(rows *r)
+static bool load_places(rows *r)
 {
-	loader l = { .r = r, .start_ns = index_start_ns(r->ix) };
-	bool none_known = knows_no_rank(r->ix), ok = true;
+	bool none_known = knows_no_rank(r->ix);
+
+	r->places = malloc((r->n_tracks + 1) * sizeof *r->places);
+	for (size_t i = 0; r->places && i < r->n_tracks; i++) {
+		const index_track *track = &r->tracks[i];
+		r->places[i] = (rows_place){ INT64_MAX, INT64_MIN, rank_of(r, track, none_known),
+					     track->kind == TRACK_STREAM ? stream_of(r->ix, track) : -1 };
+	}
+	return r->places != NULL;
+}
+
+/* ---- Few of them ------------------------------------------------------------------------------------------------- */
+
+static bool *find_wanted(const rows *r, const rows_options *options)
+{
+	bool *is_wanted = malloc(r->n_sites + 1);
+
+	for (size_t i = 0; is_wanted && i < r->n_sites; i++)
+		is_wanted[i] = options->wants(index_text(r->ix, r->sites[i].name), (site_class)r->sites[i].class);
+	return is_wanted;
+}
+
+static void mark_used(const rows *r, uint8_t *is_used, uint64_t slice)
+{
+	if (slice < r->n_slices)
+		is_used[slice / 8] |= (uint8_t)(1 << slice % 8);
+}
+
+/* Steps, and what launched something. */
+static uint8_t *find_used(rows *r)
+{
+	uint8_t *is_used = calloc(r->n_slices / 8 + 1, 1);
+	table_cursor *c = malloc(sizeof *c);
+	int64_t launch[COLUMNS_MAX];
+	size_t n_steps;
+	const index_step *steps = index_steps(r->ix, &n_steps);
+
+	for (size_t i = 0; is_used && i < n_steps; i++)
+		mark_used(r, is_used, steps[i].slice);
+	if (is_used && c)
+		table_first(c, r->ix, SECTION_LAUNCHES, 0);
+	while (is_used && c && table_next(c, launch))
+		if (launch[LAUNCH_HOST] > 0)
+			mark_used(r, is_used, (uint64_t)launch[LAUNCH_HOST] - 1);
+	if (!c) {
+		free(is_used);
+		is_used = NULL;
+	}
+	free(c);
+	return is_used;
+}
+
+static bool load_slices(rows *r, const rows_options *options)
+{
+	bool *is_wanted = options->wants ? find_wanted(r, options) : NULL;
+	uint8_t *is_used = options->wants ? find_used(r) : NULL;
+	loader l = { .r = r, .start_ns = index_start_ns(r->ix), .is_wanted = is_wanted, .is_used = is_used };
+	bool ok = !options->wants || (is_wanted && is_used);
 
 	for (size_t i = 0; i < r->n_tracks && ok; i++) {
 		r->first_of_track[i] = (uint32_t)r->n;
-		ok = load_track(&l, (uint32_t)i, rank_of(r, &r->tracks[i], none_known));
+		ok = load_track(&l, (uint32_t)i);
 	}
 	r->first_of_track[r->n_tracks] = (uint32_t)r->n;
 	for (size_t i = 0; i < l.lanes.n; i++)
 		free(l.lanes.items[i].cursor);
 	VEC_DONE(&l.lanes);
+	free(is_wanted);
+	free(is_used);
 	return ok;
 }
 
@@ -222,37 +292,11 @@ static bool load_launches(rows *r)
 		uint32_t device = rows_of_slice(r, (uint64_t)launch[LAUNCH_DEVICE]);
 		uint32_t host =
 			launch[LAUNCH_HOST] > 0 ? rows_of_slice(r, (uint64_t)launch[LAUNCH_HOST] - 1) : ROW_NONE;
-		if (device == ROW_NONE)
-			continue;
-		r->items[device].launch = host;
-		r->items[device].correlation = launch[LAUNCH_CORRELATION];
-		if (host != ROW_NONE)
-			r->items[host].correlation = launch[LAUNCH_CORRELATION];
+		if (device != ROW_NONE)
+			r->items[device].launch = host;
 	}
 	r->damaged |= c->damaged;
 	free(c);
-	return true;
-}
-
-static bool load_args(rows *r)
-{
-	args_column wanted[] = { { .key = "stream" }, { .key = "correlation" } };
-
-	if (!index_n_rows(r->ix, SECTION_ARGS))
-		return true;
-	if (!args_columns_read(r->ix, wanted, 2))
-		return false;
-	for (size_t i = 0; i < r->n; i++) {
-		row *at = &r->items[i];
-		if (!at->args)
-			continue;
-		int64_t stream = args_column_int(r->ix, &wanted[0], at->args, -1);
-		if (stream >= 0 && stream <= INT32_MAX)
-			at->stream = (int32_t)stream;
-		if (at->correlation < 0)
-			at->correlation = args_column_int(r->ix, &wanted[1], at->args, -1);
-	}
-	args_columns_done(wanted, 2);
 	return true;
 }
 
@@ -280,7 +324,7 @@ static bool load_steps(rows *r)
 			continue;
 		const row *of = &r->items[at];
 		r->steps[r->n_steps++] =
-			(rows_step){ steps[i].number, of->start_ns, of->dur_ns, at, of->track, of->rank };
+			(rows_step){ steps[i].number, of->start_ns, of->dur_ns, at, of->track, row_rank(r, of) };
 	}
 	if (r->n_steps)
 		qsort(r->steps, r->n_steps, sizeof *r->steps, compare_steps);
@@ -292,16 +336,11 @@ static bool load_steps(rows *r)
 typedef struct device_key {
 	int64_t start_ns;
 	uint32_t args, row;
-	int32_t rank;
 } device_key;
-typedef VEC(device_key) device_keys;
 
 #define SORT_NAME sort_device
 #define SORT_TYPE device_key
-#define SORT_BEFORE(a, b)                                                                                              \
-	((a)->rank != (b)->rank		  ? (a)->rank < (b)->rank                                                      \
-	 : (a)->start_ns != (b)->start_ns ? (a)->start_ns < (b)->start_ns                                              \
-					  : (a)->args < (b)->args)
+#define SORT_BEFORE(a, b) ((a)->start_ns != (b)->start_ns ? (a)->start_ns < (b)->start_ns : (a)->args < (b)->args)
 #include "store/sort_template.h"
 
 /* The rank, made when it is new; kept sorted. NULL when out of memory. */
@@ -320,60 +359,55 @@ static rows_rank *find_rank(rows *r, size_t *capacity, int32_t rank)
 	return &r->ranks[at];
 }
 
-/* What is inside another row cannot widen the span, and a row's rank is its track's: most rows are not touched. */
 static bool find_ranks(rows *r)
 {
 	size_t capacity = 0;
 
 	for (size_t t = 0; t < r->n_tracks; t++) {
-		uint32_t end = r->first_of_track[t + 1];
-		if (r->first_of_track[t] == end)
+		const rows_place *of = &r->places[t];
+		if (of->start_ns == INT64_MAX)
 			continue;
-		rows_rank *rank = find_rank(r, &capacity, r->items[r->first_of_track[t]].rank);
+		rows_rank *rank = find_rank(r, &capacity, of->rank);
 		if (!rank)
 			return false;
-		for (uint32_t i = r->first_of_track[t]; i < end; i = r->items[i].end) {
-			const row *at = &r->items[i];
-			rank->start_ns = at->start_ns < rank->start_ns ? at->start_ns : rank->start_ns;
-			rank->end_ns = row_end_ns(at) > rank->end_ns ? row_end_ns(at) : rank->end_ns;
-		}
+		rank->start_ns = of->start_ns < rank->start_ns ? of->start_ns : rank->start_ns;
+		rank->end_ns = of->end_ns > rank->end_ns ? of->end_ns : rank->end_ns;
 	}
 	return true;
 }
 
-/* Appends the device rows of the track. */
-static bool add_device(const rows *r, uint32_t track, device_keys *keys)
+static bool is_stream(const rows *r, size_t track)
 {
-	for (uint32_t i = r->first_of_track[track]; i < r->first_of_track[track + 1]; i++) {
-		const row *at = &r->items[i];
-		if (!(at->flags & ROW_DEVICE))
-			continue;
-		device_key *key = keys->n < keys->capacity ? &keys->items[keys->n++] : VEC_ADD(keys);
-		if (!key)
-			return false;
-		*key = (device_key){ at->start_ns, at->args, i, at->rank };
-	}
+	return r->tracks[track].kind == TRACK_STREAM;
+}
+
+static bool list_rank(rows *r, rows_rank *rank, device_key *keys)
+{
+	for (size_t t = 0; t < r->n_tracks; t++)
+		for (uint32_t i = r->first_of_track[t];
+		     is_stream(r, t) && track_rank(r, t) == rank->rank && i < r->first_of_track[t + 1]; i++)
+			if (r->items[i].flags & ROW_DEVICE)
+				keys[rank->n_device++] = (device_key){ r->items[i].start_ns, r->items[i].args, i };
+	if (!sort_device(keys, rank->n_device))
+		return false;
+	for (size_t i = 0; i < rank->n_device; i++)
+		r->device_rows[r->n_device++] = keys[i].row;
 	return true;
 }
 
 static bool list_device(rows *r)
 {
-	device_keys keys = { 0 };
-	bool ok = true;
+	size_t most = 0;
 
-	for (uint32_t t = 0; ok && t < r->n_tracks; t++)
-		if (r->tracks[t].kind == TRACK_STREAM)
-			ok = add_device(r, t, &keys);
-	ok = ok && sort_device(keys.items, keys.n);
-	r->device_rows = malloc((keys.n + 1) * sizeof *r->device_rows);
-	for (size_t i = 0; r->device_rows && i < keys.n; i++)
-		r->device_rows[i] = keys.items[i].row;
-	for (size_t i = 0, k = 0; ok && k < r->n_ranks; k++)
-		for (; i < keys.n && keys.items[i].rank == r->ranks[k].rank; i++)
-			r->ranks[k].n_device++;
-	r->n_device = keys.n;
-	VEC_DONE(&keys);
-	return ok && r->device_rows;
+	for (size_t t = 0; t < r->n_tracks; t++)
+		most += is_stream(r, t) ? r->first_of_track[t + 1] - r->first_of_track[t] : 0;
+	device_key *keys = big_alloc(most + 1, sizeof *keys);
+	r->device_rows = big_alloc(most + 1, sizeof *r->device_rows);
+	bool ok = keys && r->device_rows;
+	for (size_t i = 0; ok && i < r->n_ranks; i++)
+		ok = list_rank(r, &r->ranks[i], keys);
+	free(keys);
+	return ok;
 }
 
 /* Both lists are sorted by rank. */
@@ -411,11 +445,14 @@ rows_options rows_options_from(const sonde_analyze_options *from)
 sonde_status rows_load(const sonde_trace *trace, const rows_options *options, rows *ret_rows, sonde_error *err)
 {
 	rows *r = ret_rows;
-	bool selects = options && (options->use_steps || options->n_warmup || options->ranks || options->use_time);
+	rows_options how = options ? *options : (rows_options){ 0 };
+	bool selects = how.use_steps || how.n_warmup || how.ranks || how.use_time;
 
+	if (selects)
+		how.wants = NULL;
 	*r = (rows){ .trace = trace, .ix = trace->index };
-	if (selects && options->ranks && !number_list_is_valid(options->ranks))
-		return error_set(err, SONDE_E_USAGE, -1, "ranks are numbers like 0,2-4, not \"%s\"", options->ranks);
+	if (how.ranks && !number_list_is_valid(how.ranks))
+		return error_set(err, SONDE_E_USAGE, -1, "ranks are numbers like 0,2-4, not \"%s\"", how.ranks);
 	if (!r->ix)
 		return SONDE_OK;
 	r->sites = index_sites(r->ix, &r->n_sites);
@@ -430,11 +467,16 @@ sonde_status rows_load(const sonde_trace *trace, const rows_options *options, ro
 	bool ok = r->items && r->row_of_slice && r->first_of_track;
 	if (ok)
 		memset(r->row_of_slice, 0xff, r->n_slices * sizeof *r->row_of_slice);
-	ok = ok && load_slices(r) && load_launches(r) && (!options || !options->read_args || load_args(r)) &&
-	     load_steps(r) && (!selects || rows_select(r, options)) && find_ranks(r) && list_device(r);
+	ok = ok && load_places(r) && load_slices(r, &how) && load_launches(r) && load_steps(r) &&
+	     (!selects || rows_select(r, &how)) && find_ranks(r) && list_device(r);
 	if (!ok)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	divide(r);
+	if (how.wants) {
+		free(r->row_of_slice);
+		r->row_of_slice = NULL;
+		r->n_slices = 0;
+	}
 	return SONDE_OK;
 }
 
@@ -443,6 +485,7 @@ void rows_done(rows *r)
 	free(r->items);
 	free(r->row_of_slice);
 	free(r->first_of_track);
+	free(r->places);
 	free(r->ranks);
 	free(r->steps);
 	free(r->device_rows);

@@ -14,7 +14,10 @@
  * the n-th step of the rank on. A time range: what begins in [from, to). The parent of a row is its nearest ancestor
  * that is in; a step that is out is not in the list of steps.
  *
- * Times count from the trace's start. Some 70 bytes a row.
+ * Who needs few of the host's rows says so with options->wants: the others are left out as they are read. The spans of
+ * ranks are those of all rows.
+ *
+ * Times count from the trace's start. Some 50 bytes a row.
  */
 #ifndef SONDE_ANALYZE_ROWS_H
 #define SONDE_ANALYZE_ROWS_H
@@ -37,22 +40,18 @@ typedef enum row_flags {
 
 typedef struct row {
 	int64_t start_ns, dur_ns;
-	int64_t correlation; /* of a launch and what it launched; with read_args also of calls that launched nothing;
-				-1: none */
-	uint32_t slice;	     /* number in the index */
+	uint32_t slice; /* number in the index */
 	uint32_t site;
 	uint32_t args; /* record + 1; 0: none. Grows in the order of the file */
 	uint32_t track;
 	uint32_t parent; /* row, or ROW_NONE */
 	uint32_t end;	 /* first row behind its descendants */
 	uint32_t launch; /* of a device row: the row that launched it, or ROW_NONE */
-	int32_t rank;
-	int32_t stream; /* of the queue it ran on; with read_args what args.stream says; -1: none */
-	uint16_t depth; /* 0: no parent in the trace, selected or not */
-	uint8_t class;	/* site_class */
-	uint8_t flags;	/* row_flags */
+	uint16_t depth;	 /* 0: no parent in the trace, selected or not */
+	uint8_t class;	 /* site_class */
+	uint8_t flags;	 /* row_flags */
 } row;
-_Static_assert(sizeof(row) == 64, "memory per event");
+_Static_assert(sizeof(row) == 48, "memory per event");
 
 static inline int64_t row_end_ns(const row *r)
 {
@@ -82,8 +81,17 @@ typedef struct rows_options {
 	const char *ranks; /* "0,2-4"; NULL: all */
 	bool use_time;
 	int64_t from_ns, to_ns;
-	bool read_args; /* stream and correlation from the arguments as well; takes as long as everything else */
+	/* Of host rows only those of the sites it says yes to, steps, and what launched something; row_of_slice is not
+	   there then. NULL: all. With a selection, which needs them, it is not asked. */
+	bool (*wants)(const char *name, site_class class);
 } rows_options;
+
+/* Where the rows of a track ran, and when. */
+typedef struct rows_place {
+	int64_t start_ns, end_ns; /* INT64_MAX, INT64_MIN: it has none */
+	int32_t rank;
+	int32_t stream; /* of the queue; -1: none */
+} rows_place;
 
 typedef struct rows {
 	const sonde_trace *trace;
@@ -91,6 +99,7 @@ typedef struct rows {
 	const index_site *sites; /* by row.site */
 	const index_track *tracks;
 	size_t n_sites, n_tracks;
+	rows_place *places; /* by track */
 	row *items;
 	size_t n;
 	uint32_t *first_of_track; /* rows [i, i + 1) of it are those of track i */
@@ -115,6 +124,18 @@ bool rows_select(rows *r, const rows_options *options); /* for rows_load(); fals
 
 rows_options rows_options_from(const sonde_analyze_options *from);
 
+static inline int32_t track_rank(const rows *r, size_t track)
+{
+	return r->places[track].rank;
+}
+static inline int32_t row_rank(const rows *r, const row *of)
+{
+	return r->places[of->track].rank;
+}
+static inline int32_t row_stream(const rows *r, const row *of)
+{
+	return r->places[of->track].stream;
+}
 static inline const char *row_name(const rows *r, const row *of)
 {
 	return index_text(r->ix, r->sites[of->site].name);
@@ -137,6 +158,12 @@ static inline int64_t rank_step_at(const rows_rank *rank, int64_t ns)
 			high = middle;
 	}
 	return (int64_t)low - 1;
+}
+
+static inline void place_widen(rows_place *p, int64_t start_ns, int64_t end_ns)
+{
+	p->start_ns = start_ns < p->start_ns ? start_ns : p->start_ns;
+	p->end_ns = end_ns > p->end_ns ? end_ns : p->end_ns;
 }
 
 /* The row of a slice, or ROW_NONE. */

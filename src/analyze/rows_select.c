@@ -53,15 +53,16 @@ static int64_t end_of_warmup(const rows *r, const rows_options *o, int32_t rank,
 
 static bool is_selected(const rows *r, const rows_options *o, const row *at, warmup_end *known)
 {
+	int32_t rank = row_rank(r, at);
 	int64_t began = at->launch != ROW_NONE ? r->items[at->launch].start_ns : at->start_ns;
 
-	if (o->n_warmup && began < end_of_warmup(r, o, at->rank, known))
+	if (o->n_warmup && began < end_of_warmup(r, o, rank, known))
 		return false;
-	if (o->ranks && !number_list_has(o->ranks, at->rank))
+	if (o->ranks && !number_list_has(o->ranks, rank))
 		return false;
 	if (o->use_time && (at->start_ns < o->from_ns || at->start_ns >= o->to_ns))
 		return false;
-	return !o->use_steps || in_steps(r, o, at->rank, began);
+	return !o->use_steps || in_steps(r, o, rank, began);
 }
 
 /* The steps that are out are gone by now. */
@@ -118,6 +119,18 @@ static void close_gaps(rows *r, const uint32_t *new_of)
 	r->n = n;
 }
 
+/* When the tracks ran, as far as their rows are in. */
+static void narrow_places(rows *r)
+{
+	for (size_t t = 0; t < r->n_tracks; t++) {
+		rows_place *place = &r->places[t];
+		place->start_ns = INT64_MAX;
+		place->end_ns = INT64_MIN;
+		for (uint32_t i = r->first_of_track[t]; i < r->first_of_track[t + 1]; i = r->items[i].end)
+			place_widen(place, r->items[i].start_ns, row_end_ns(&r->items[i]));
+	}
+}
+
 bool rows_select(rows *r, const rows_options *o)
 {
 	uint32_t *new_of = malloc((r->n + 1) * sizeof *new_of), n = 0;
@@ -137,6 +150,7 @@ bool rows_select(rows *r, const rows_options *o)
 			r->items[i].parent = r->items[parent].parent;
 	}
 	close_gaps(r, new_of);
+	narrow_places(r);
 	free(new_of);
 	return true;
 }

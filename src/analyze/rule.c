@@ -96,6 +96,18 @@ const char *say_count(const rule_run *r, uint64_t n)
 	return keep(r, format_count(text, n));
 }
 
+const char *say_some(const rule_run *r, uint64_t n, const char *one, const char *more)
+{
+	const char *text = result_format(r->result, "%s %s", say_count(r, n), n == 1 ? one : more);
+
+	return text ? text : "";
+}
+
+const char *say_times(const rule_run *r, uint64_t n)
+{
+	return n == 1 ? "once" : say_some(r, n, "", "times");
+}
+
 const char *say_each(const rule_run *r, int64_t ns)
 {
 	return say_ns(r, ns / (r->e->n_ranks ? (int64_t)r->e->n_ranks : 1));

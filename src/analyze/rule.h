@@ -79,6 +79,9 @@ const char *say_ns(const rule_run *r, int64_t ns);
 const char *say_share(const rule_run *r, int64_t part_ns, int64_t whole_ns);
 const char *say_bytes(const rule_run *r, int64_t bytes);
 const char *say_count(const rule_run *r, uint64_t n);
+/* "1 copy takes" or "31,744 copies take": the words behind the number; "once" or "31,744 times". */
+const char *say_some(const rule_run *r, uint64_t n, const char *one, const char *more);
+const char *say_times(const rule_run *r, uint64_t n);
 /* A time of all ranks as that of one, and as a share of the time looked at. */
 const char *say_each(const rule_run *r, int64_t ns);
 const char *say_part(const rule_run *r, int64_t ns);
@@ -100,7 +103,8 @@ tally tally_rows(const rule_run *r, uint32_t traits);
 
 /* Device rows with any of the traits: how long they run while nothing computes. Adds them to the tally. */
 int64_t rule_exposed(const rule_run *r, uint32_t traits, tally *t);
-/* How long the device is idle around the ends of the host rows for which `wanted` is true: until it gets new work. */
+/* How long the device is idle around the ends of the host rows for which `wanted` is true: until it gets new work, but
+   for the time in which the host loads data. */
 int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, uint32_t number), tally *t);
 /* Sums the device's idle stretches longer than least_ns whose end was launched after they began (`late`) or before. */
 int64_t rule_gaps(const rule_run *r, bool late, int64_t least_ns, tally *t);

@@ -53,7 +53,7 @@ int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, ui
 	r->result->failed = r->result->failed || !stretches;
 	for (size_t i = 0; stretches && i < e->rows.n; i++) {
 		const row *at = &e->rows.items[i];
-		const evidence_rank *k = wanted(e, (uint32_t)i) ? evidence_find_rank(e, at->rank) : NULL;
+		const evidence_rank *k = wanted(e, (uint32_t)i) ? evidence_find_rank(e, row_rank(&e->rows, at)) : NULL;
 		if (!k)
 			continue;
 		const interval *idle = idle_at(k, row_end_ns(at));
@@ -63,7 +63,8 @@ int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, ui
 	}
 	for (size_t i = 0; stretches && i < e->n_ranks; i++) {
 		r->result->failed = !intervals_merge(&stretches[i]) || r->result->failed;
-		sum = add_bounded(sum, intervals_length(&stretches[i]));
+		sum = add_bounded(sum, intervals_length(&stretches[i]) -
+					       intervals_overlap(&stretches[i], &e->ranks[i].loading));
 		intervals_done(&stretches[i]);
 	}
 	free(stretches);

@@ -221,14 +221,39 @@ typedef struct loss {
 	uint64_t n;
 } loss;
 
+/* Where the plural ends among the first words, "invalid escapes", "unbound flow points"; 0: there is none. */
+static size_t plural_end(const char *what)
+{
+	static const char *const stops[] = { "in", "of", "that", "by", "because" };
+	const char *at = what;
+
+	for (int word = 0; word < 3; word++) {
+		size_t len = strcspn(at, " ,:");
+
+		for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
+			if (len == strlen(stops[i]) && strncmp(at, stops[i], len) == 0)
+				return 0;
+		if (len > 2 && at[len - 1] == 's' && at[len - 2] != 's')
+			return (size_t)(at - what) + len;
+		if (at[len] != ' ')
+			return 0;
+		at += len + 1;
+	}
+	return 0;
+}
+
 const char *result_counted(sonde_result *r, uint64_t n, const char *what)
 {
+	static const char are[] = " that are ";
 	char number[NUMBER_TEXT];
-	int len = (int)strcspn(what, " ");
-	bool is_plural = len > 2 && what[len - 1] == 's' && what[len - 2] != 's';
+	size_t end = n == 1 ? plural_end(what) : 0;
+	const char *rest = what + end, *verb = end ? strstr(rest, are) : NULL;
+	size_t kept = end < 4 || memcmp(rest - 4, "ches", 4) != 0 ? end - (end > 0) : end - 2;
 
-	return result_format(r, "%s %.*s%s", format_count(number, n), n == 1 && is_plural ? len - 1 : len, what,
-			     what + len);
+	if (!verb)
+		return result_format(r, "%s %.*s%s", format_count(number, n), (int)kept, what, rest);
+	return result_format(r, "%s %.*s%.*s that is %s", format_count(number, n), (int)kept, what, (int)(verb - rest),
+			     rest, verb + sizeof are - 1);
 }
 
 /* "12 lost because the ring was full, 3 ..." of those that are not 0; "" when all are. */

@@ -6,17 +6,22 @@
 #include "base/parse_units.h"
 #include "store/walk.h"
 
-int32_t rank_of_track(const sonde_trace *trace, size_t track)
+int32_t rank_of_index_track(const sonde_index *ix, size_t track)
 {
-	size_t n_tracks = 0, n = 0;
-	const index_track *tracks = trace->index ? index_tracks(trace->index, &n_tracks) : NULL;
-	const index_process *processes = tracks ? index_processes(trace->index, &n) : NULL;
+	size_t n_tracks, n;
+	const index_track *tracks = index_tracks(ix, &n_tracks);
+	const index_process *processes = index_processes(ix, &n);
 	int32_t rank = track < n_tracks && tracks[track].process < n ? processes[tracks[track].process].rank : 0;
 
 	for (size_t i = 0; rank < 0 && i < n; i++)
 		if (processes[i].rank >= 0)
 			return rank;
 	return rank < 0 ? 0 : rank;
+}
+
+int32_t rank_of_track(const sonde_trace *trace, size_t track)
+{
+	return trace->index ? rank_of_index_track(trace->index, track) : 0;
 }
 
 static bool add(step_list *to, step_time step)
@@ -49,6 +54,11 @@ static bool load_index(const sonde_trace *trace, const char *ranks, step_list *t
 
 /* ---- Recordings without an index --------------------------------------------------------------------------------- */
 
+typedef struct walked_steps {
+	size_t n;
+	step_time items[];
+} walked_steps;
+
 typedef struct step_search {
 	step_list *to;
 	bool failed;
@@ -75,6 +85,37 @@ static bool has_step_names(const sonde_trace *trace)
 	return false;
 }
 
+/* What the first one found is kept with the trace: every report asks for its steps twice. */
+static void keep(const sonde_trace *trace, const step_list *found)
+{
+	walked_steps *kept = malloc(sizeof *kept + found->n * sizeof kept->items[0]), *none = NULL;
+
+	if (!kept)
+		return; /* it is walked again */
+	kept->n = found->n;
+	for (size_t i = 0; i < found->n; i++)
+		kept->items[i] = found->items[i];
+	if (!__atomic_compare_exchange_n((void **)&trace->walked_steps, (void **)&none, kept, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		free(kept);
+}
+
+static sonde_status load_recording(const sonde_trace *trace, step_search *f, sonde_error *err)
+{
+	walk_sink sink = { .context = f, .end = find_step };
+	walk_counts counts;
+	const walked_steps *known = __atomic_load_n((walked_steps **)&trace->walked_steps, __ATOMIC_ACQUIRE);
+
+	for (size_t i = 0; known && i < known->n && !f->failed; i++)
+		f->failed = !add(f->to, known->items[i]);
+	if (known || !has_step_names(trace))
+		return SONDE_OK;
+	sonde_status status = trace_walk(trace, &sink, &counts, err);
+	if (!status && !f->failed)
+		keep(trace, f->to);
+	return status;
+}
+
 static int compare_steps(const void *a, const void *b)
 {
 	const step_time *x = a, *y = b;
@@ -87,17 +128,24 @@ static int compare_steps(const void *a, const void *b)
 sonde_status step_list_load(const sonde_trace *trace, const char *ranks, step_list *ret_steps, sonde_error *err)
 {
 	step_search f = { .to = ret_steps };
-	walk_sink sink = { .context = &f, .end = find_step };
-	walk_counts counts;
 	sonde_status status = SONDE_OK;
 
 	if (trace->index)
 		f.failed = !load_index(trace, ranks, ret_steps);
-	else if ((!ranks || number_list_has(ranks, 0)) && has_step_names(trace))
-		status = trace_walk(trace, &sink, &counts, err);
+	else if (!ranks || number_list_has(ranks, 0))
+		status = load_recording(trace, &f, err);
 	if (!status && f.failed)
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (!status && ret_steps->n)
 		qsort(ret_steps->items, ret_steps->n, sizeof ret_steps->items[0], compare_steps);
 	return status;
+}
+
+size_t step_name_length(const char *text, size_t len)
+{
+	size_t end = len;
+
+	while (end && text[end - 1] >= '0' && text[end - 1] <= '9')
+		end--;
+	return end > 1 && end < len && text[end - 1] == '#' ? end - 1 : len;
 }

@@ -22,7 +22,11 @@ typedef VEC(step_time) step_list;
 /* ranks: "0,2-4"; NULL: all. */
 sonde_status step_list_load(const sonde_trace *trace, const char *ranks, step_list *ret_steps, sonde_error *err);
 
+/* How long the name is without the number of the step: "ProfilerStep" of "ProfilerStep#5". */
+size_t step_name_length(const char *text, size_t len);
+
 /* Of a track of the index. A recording and a trace that never says have one rank: 0. */
 int32_t rank_of_track(const sonde_trace *trace, size_t track);
+int32_t rank_of_index_track(const sonde_index *ix, size_t track);
 
 #endif

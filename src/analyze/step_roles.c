@@ -73,7 +73,7 @@ static bool find_active(step_roles *s, const work *w, int32_t rank)
 
 	for (size_t t = 0; ok && t < r->n_tracks; t++) {
 		uint32_t first = r->first_of_track[t], end = r->first_of_track[t + 1];
-		for (uint32_t i = first; i < end && r->items[first].rank == rank; i++)
+		for (uint32_t i = first; i < end && track_rank(r, t) == rank; i++)
 			add_row(&f, &r->items[i]);
 	}
 	free(f.known);
@@ -102,7 +102,8 @@ static role_step whole_rank(const work *w, size_t k)
 
 	for (size_t i = 0; i < w->rows.n; i++) {
 		const row *at = &w->rows.items[i];
-		if (at->rank != w->rows.ranks[k].rank || (at->flags & ROW_ON_STREAM) || at->class != CLASS_COMPUTE)
+		if (row_rank(&w->rows, at) != w->rows.ranks[k].rank || (at->flags & ROW_ON_STREAM) ||
+		    at->class != CLASS_COMPUTE)
 			continue;
 		step.start_ns = at->start_ns < step.start_ns ? at->start_ns : step.start_ns;
 		step.end_ns = row_end_ns(at) > step.end_ns ? row_end_ns(at) : step.end_ns;

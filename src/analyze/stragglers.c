@@ -189,7 +189,7 @@ static sonde_status add_stragglers(const work *w, const sonde_analyze_options *o
 	return status;
 }
 
-const work_analysis stragglers_work = { .add = add_stragglers, .needs_no_device = true };
+const work_analysis stragglers_work = { .add = add_stragglers, .needs_no_device = true, .few_rows = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)

@@ -1,5 +1,4 @@
 /* One screen about a recording: what ran, for how long, what took the time, what it cost the machine. */
-#define _GNU_SOURCE
 #include "analyze/analysis.h"
 
 #include <inttypes.h>
@@ -7,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 #include "analyze/imported.h"
-#include "analyze/profiler_frame.h"
 #include "base/error.h"
 #include "base/format_number.h"
 
@@ -20,15 +18,14 @@ static const column top_columns[] = {
 	{ "percent", "%", CELL_PERCENT, 0, true },
 };
 
-static int compare_self(const void *a, const void *b, void *context)
+static int compare_self(const void *a, const void *b)
 {
 	const profile_node *const *x = a, *const *y = b;
-	const sonde_trace *trace = context;
 	int64_t first = (*x)->stats.self_ns, second = (*y)->stats.self_ns;
 
 	if (first != second)
 		return first > second ? -1 : 1;
-	return strcmp(trace_text(trace, (*x)->name), trace_text(trace, (*y)->name));
+	return strcmp((*x)->text, (*y)->text);
 }
 
 static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
@@ -40,15 +37,14 @@ static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
 	if (!order)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	for (size_t i = 0; i < p->nodes.n; i++)
-		if (p->nodes.items[i].stats.calls &&
-		    !is_profiler_frame(trace_text(p->trace, p->nodes.items[i].category)))
+		if (p->nodes.items[i].stats.calls)
 			order[n++] = &p->nodes.items[i];
 	if (n)
-		qsort_r(order, n, sizeof *order, compare_self, (void *)p->trace);
+		qsort(order, n, sizeof *order, compare_self);
 	table *t = result_table(r, "top", NULL, top_columns, sizeof top_columns / sizeof top_columns[0]);
 	for (size_t i = 0; i < n && i < TOP; i++) {
 		cell *c = table_row(r, t, 0);
-		c[0] = cell_string(result_string(r, trace_text(p->trace, order[i]->name)));
+		c[0] = cell_string(result_string(r, order[i]->text));
 		c[1] = cell_count(order[i]->stats.calls);
 		c[2] = cell_ns(order[i]->stats.self_ns);
 		if (span > 0)

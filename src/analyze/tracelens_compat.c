@@ -116,7 +116,7 @@ static bool add_row(tl_rows *to, const rows *r, uint32_t number, int64_t base_ns
 			 .row = number,
 			 .order = at->args,
 			 .track = at->track,
-			 .rank = at->rank };
+			 .rank = row_rank(r, at) };
 	return true;
 }
 
@@ -127,7 +127,7 @@ static bool load_rows(tl *t)
 
 	for (uint32_t track = 0; ok && track < r->n_tracks; track++) {
 		uint32_t i = r->first_of_track[track], end = r->first_of_track[track + 1];
-		int64_t base_ns = i < end ? file_base_ns(r->ix, r->items[i].rank) : 0;
+		int64_t base_ns = i < end ? file_base_ns(r->ix, track_rank(r, track)) : 0;
 		for (; ok && i < end; i++) {
 			uint8_t flags = t->sites[r->items[i].site];
 			if (flags && !(r->items[i].flags & ROW_ASYNC))
@@ -221,7 +221,7 @@ static bool load_arrows(tl *t)
 		if (arrow)
 			*arrow = (tl_arrow){ .id = point[FLOW_ID],
 					     .track = (uint32_t)track,
-					     .rank = r->items[r->first_of_track[track]].rank,
+					     .rank = track_rank(r, (size_t)track),
 					     .is_end = point[FLOW_PHASE] != 's' };
 	}
 	free(c);
@@ -379,7 +379,7 @@ static bool fill_rank(const tl *t, const tl_row *device, size_t n, const uint32_
 				     .row = from->row,
 				     .site = at->site,
 				     .launch = WORK_NONE,
-				     .stream = at->stream,
+				     .stream = row_stream(r, at),
 				     .kind = (uint8_t)kernel_kind_tracelens(row_name(r, at), flags & IS_MEMCPY),
 				     .is_work = true };
 		if (launches[from->row] == ROW_NONE)

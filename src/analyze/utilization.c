@@ -176,7 +176,7 @@ static bool is_stream_of(const rows *all, size_t track, int32_t rank)
 	uint32_t first = all->first_of_track[track];
 
 	return all->tracks[track].kind == TRACK_STREAM && first < all->first_of_track[track + 1] &&
-	       all->items[first].rank == rank;
+	       track_rank(all, track) == rank;
 }
 
 /* The first stream of its device. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/calls.h"
+#include "analyze/collective_match.h"
 #include "analyze/stats.h"
 #include "base/big.h"
 #include "base/error.h"
@@ -20,7 +21,7 @@ static bool make_room(work_rank *to, size_t n)
 {
 	to->items = big_alloc(n + 1, sizeof *to->items);
 	to->calls = big_alloc(n + 1, sizeof *to->calls);
-	to->launches = malloc((n + 1) * sizeof *to->launches);
+	to->launches = big_alloc(n + 1, sizeof *to->launches);
 	return to->items && to->calls && to->launches;
 }
 
@@ -47,7 +48,7 @@ static void fill_rank(const work *w, const rows_rank *from, uint32_t *call_of_ro
 				     .row = from->device[i],
 				     .site = at->site,
 				     .launch = WORK_NONE,
-				     .stream = at->stream,
+				     .stream = row_stream(r, at),
 				     .kind = (uint8_t)work_kind(w, at->site),
 				     .is_work = true };
 		if (at->launch == ROW_NONE)
@@ -82,7 +83,7 @@ static bool load_annotations(work *w)
 
 	for (size_t i = 0; ok && i < r->n; i++) {
 		const row *at = &r->items[i];
-		work_rank *rank = is_annotation(at) ? rank_of(w, at->rank) : NULL;
+		work_rank *rank = is_annotation(at) ? rank_of(w, row_rank(r, at)) : NULL;
 		if (!rank)
 			continue;
 		work_annotation *a = vec_add((void **)&rank->annotations, &rank->n_annotations,
@@ -95,25 +96,37 @@ static bool load_annotations(work *w)
 	return ok;
 }
 
-static void fill_bandwidths(work *w, const args_column *c)
+/* c: NULL where the trace has no arguments. */
+static double bandwidth_of(const work *w, const args_column *c, const work_item *item)
 {
-	for (size_t k = 0; k < w->n_ranks; k++)
-		for (size_t i = 0; i < w->ranks[k].n; i++) {
-			work_item *item = &w->ranks[k].items[i];
-			if (item->kind == KERNEL_MEMORY)
-				item->bandwidth = args_column_f64(w->rows.ix, c, w->rows.items[item->row].args, 0);
-		}
+	return c ? args_column_f64(w->rows.ix, c, w->rows.items[item->row].args, 0) : 0;
+}
+
+static bool fill_bandwidths(work *w, const args_column *c)
+{
+	for (size_t k = 0; k < w->n_ranks; k++) {
+		work_rank *rank = &w->ranks[k];
+		rank->bandwidths = malloc((rank->n + 1) * sizeof *rank->bandwidths);
+		if (!rank->bandwidths)
+			return false;
+		for (size_t i = 0, n = 0; i < rank->n; i++)
+			if (rank->items[i].kind == KERNEL_MEMORY)
+				rank->bandwidths[n++] = bandwidth_of(w, c, &rank->items[i]);
+	}
+	return true;
 }
 
 static bool load_ours(work *w)
 {
-	uint32_t *call_of_row = calloc(w->rows.n + 1, sizeof *call_of_row);
+	uint32_t *call_of_row = big_alloc(w->rows.n + 1, sizeof *call_of_row);
 	bool ok;
 
 	w->ns_per_tick = 1;
 	w->ticks_per_us = 1000;
 	w->ranks = calloc(w->rows.n_ranks + 1, sizeof *w->ranks);
 	ok = w->ranks && call_of_row;
+	if (ok)
+		memset(call_of_row, 0, w->rows.n * sizeof *call_of_row);
 	for (size_t i = 0; ok && i < w->rows.n_ranks; i++) {
 		const rows_rank *from = &w->rows.ranks[i];
 		work_rank *to = &w->ranks[w->n_ranks++];
@@ -139,7 +152,7 @@ void spans_add(work_spans *s, int64_t start, int64_t end)
 		last->end = end > last->end ? end : last->end;
 		return;
 	}
-	work_span *to = VEC_ADD(s);
+	work_span *to = s->n < s->capacity ? &s->items[s->n++] : VEC_ADD(s);
 	if (to)
 		*to = (work_span){ start, end };
 	else
@@ -177,10 +190,21 @@ void spans_done(work_spans *s)
 	*s = (work_spans){ 0 };
 }
 
+static void spans_reserve(work_spans *s, size_t n)
+{
+	s->items = big_alloc(n, sizeof *s->items);
+	s->capacity = s->items ? n : 0;
+}
+
 static bool make_spans(work_rank *rank)
 {
+	size_t counts[KERNEL_KINDS + 1] = { [KERNEL_KINDS] = rank->n };
 	bool ok = true;
 
+	for (size_t i = 0; i < rank->n; i++)
+		counts[rank->items[i].kind]++;
+	for (size_t k = 0; k <= KERNEL_KINDS; k++)
+		spans_reserve(&rank->spans[k], counts[k]);
 	for (size_t i = 0; i < rank->n; i++) {
 		const work_item *item = &rank->items[i];
 		spans_add(&rank->spans[KERNEL_KINDS], item->start, item->start + item->dur);
@@ -210,6 +234,11 @@ static bool is_tracelens_compat(const sonde_analyze_options *options)
 	return options->compat && strcmp(options->compat, "tracelens") == 0;
 }
 
+static bool is_of_few(const char *name, site_class class)
+{
+	return class == CLASS_ANNOTATION || class == CLASS_STEP || collectives_look_at(name, class);
+}
+
 /* Slices and arguments lie apart, and take about as long: one thread each. */
 typedef struct reading {
 	const sonde_trace *trace;
@@ -218,7 +247,7 @@ typedef struct reading {
 	sonde_error *err;
 	sonde_status status;
 	args_column bandwidth;
-	bool reads_args, has_args;
+	bool wants_bandwidth, reads_args, has_args;
 } reading;
 
 enum { READ_ROWS, READ_ARGS, READINGS };
@@ -247,8 +276,8 @@ static bool fill(work *w, const sonde_analyze_options *options, const reading *f
 		ok = work_load_tracelens(w);
 	else
 		ok = load_ours(w) && load_annotations(w);
-	if (ok && from->has_args)
-		fill_bandwidths(w, &from->bandwidth);
+	if (ok && from->wants_bandwidth)
+		ok = fill_bandwidths(w, from->has_args ? &from->bandwidth : NULL);
 	for (size_t i = 0; ok && i < w->n_ranks; i++) {
 		w->is_empty &= !w->ranks[i].n;
 		ok = make_spans(&w->ranks[i]);
@@ -267,9 +296,11 @@ sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *op
 		      .options = rows_options_from(options),
 		      .rows = &w->rows,
 		      .err = err,
-		      .bandwidth.key = BANDWIDTH_KEY,
-		      .reads_args = ix && what.bandwidth && !w->is_hta && !w->is_tracelens &&
-				    index_n_rows(ix, SECTION_ARGS) };
+		      .bandwidth = { .key = BANDWIDTH_KEY, .is_rare = true },
+		      .wants_bandwidth = what.bandwidth && !w->is_hta && !w->is_tracelens };
+	r.reads_args = ix && r.wants_bandwidth && index_n_rows(ix, SECTION_ARGS);
+	if (what.few_rows && !w->is_hta && !w->is_tracelens)
+		r.options.wants = is_of_few;
 	threads_run(r.reads_args ? threads_available() : 1, READINGS, read_part, &r);
 	if (!r.status && w->rows.ix && !fill(w, options, &r))
 		r.status = out_of_memory(err);
@@ -285,6 +316,7 @@ void work_done(work *w)
 		if (rank->enqueued != rank->launches)
 			free(rank->enqueued);
 		free(rank->items);
+		free(rank->bandwidths);
 		free(rank->calls);
 		free(rank->launches);
 		free(rank->annotations);
@@ -319,7 +351,8 @@ sonde_status work_run(const work_analysis *a, const sonde_trace *trace, const so
 		      sonde_result *r, sonde_error *err)
 {
 	work w;
-	sonde_status status = work_load(trace, options, (work_options){ .bandwidth = a->bandwidth }, &w, err);
+	sonde_status status = work_load(trace, options,
+					(work_options){ .bandwidth = a->bandwidth, .few_rows = a->few_rows }, &w, err);
 
 	if (!status && !a->needs_no_device)
 		work_explain(&w, r);

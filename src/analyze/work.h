@@ -25,8 +25,7 @@
 /* A kernel or copy. By HTA's rules anything that has a stream argument, and durations may be negative. */
 typedef struct work_item {
 	int64_t start, dur;
-	double bandwidth; /* GB/s; 0: unknown. With work_options.bandwidth */
-	uint32_t row;	  /* of work.rows */
+	uint32_t row; /* of work.rows */
 	uint32_t site;
 	uint32_t launch; /* of calls, or WORK_NONE */
 	int64_t stream;
@@ -79,6 +78,7 @@ typedef struct work_rank {
 	int64_t cut_ns;			 /* steps that start there or later do not count; INT64_MAX: all do */
 	work_item *items;
 	size_t n;
+	double *bandwidths; /* of its items of KERNEL_MEMORY, in order; GB/s, 0: unknown. With work_options.bandwidth */
 	work_call *calls;
 	size_t n_calls;
 	work_pair *launches; /* who launched what */
@@ -106,6 +106,7 @@ typedef struct work {
 
 typedef struct work_options {
 	bool bandwidth; /* read the arguments that tell it */
+	bool few_rows;	/* of the host: what launched, annotations, steps, collectives. By our rules */
 } work_options;
 
 /* work_done() afterwards, also on failure. */
@@ -143,6 +144,7 @@ sonde_status hta_stragglers(const work *w, sonde_result *r, sonde_error *err);
 typedef struct work_analysis {
 	sonde_status (*add)(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err);
 	bool bandwidth;
+	bool few_rows; /* as in work_options */
 	bool needs_no_device;
 } work_analysis;
 sonde_status work_run(const work_analysis *a, const sonde_trace *trace, const sonde_analyze_options *options,

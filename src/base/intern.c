@@ -1,6 +1,5 @@
 #include "base/intern.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -72,4 +71,20 @@ void intern_done(intern_table *t)
 	free(t->entries);
 	free(t->slots);
 	*t = (intern_table){ 0 };
+}
+
+bool intern_copy(intern_table *to, const intern_table *from)
+{
+	*to = (intern_table){ .n = from->n, .n_slots = from->n_slots, .capacity = from->capacity, .seed = from->seed };
+	if (!from->n_slots)
+		return true;
+	to->entries = malloc(from->capacity * sizeof *to->entries);
+	to->slots = malloc(from->n_slots * sizeof *to->slots);
+	if (!to->entries || !to->slots) {
+		intern_done(to);
+		return false;
+	}
+	memcpy(to->entries, from->entries, from->n * sizeof *to->entries);
+	memcpy(to->slots, from->slots, from->n_slots * sizeof *to->slots);
+	return true;
 }

@@ -5,6 +5,7 @@
 #ifndef SONDE_BASE_INTERN_H
 #define SONDE_BASE_INTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "base/arena.h"
@@ -32,6 +33,8 @@ static inline const char *intern_text(const intern_table *t, uint32_t number)
 	return number < t->n ? t->entries[number].text : "?";
 }
 void intern_done(intern_table *t);
+/* The same texts with the same numbers in an empty table, which borrows those texts. False when out of memory. */
+bool intern_copy(intern_table *to, const intern_table *from);
 
 /* Sequences of numbers, in a table of their own. */
 static inline uint32_t intern_words(intern_table *t, const uint32_t *words, size_t n)

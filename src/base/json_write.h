@@ -30,6 +30,9 @@ typedef struct json_writer {
 	unsigned depth;
 	bool after_key;
 	bool line_due;
+	bool in_page;	 /* inside of HTML: "<" is escaped, so that nothing ends the element */
+	size_t n_bytes;	 /* written so far */
+	size_t max_text; /* longer strings are cut in the middle; 0: none are */
 } json_writer;
 
 json_writer json_to(FILE *out);
@@ -42,6 +45,7 @@ void json_string(json_writer *w, const char *text); /* NULL: null */
 void json_stringn(json_writer *w, const char *text, size_t len);
 void json_i64(json_writer *w, int64_t value);
 void json_u64(json_writer *w, uint64_t value);
+void json_us(json_writer *w, int64_t ns); /* in microseconds, with all three decimals */
 void json_f64(json_writer *w, double value);
 void json_bool(json_writer *w, bool value);
 void json_null(json_writer *w);

@@ -46,16 +46,20 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, ANY_SIZE);
 }
 
-/* A page of a report has a flame graph, of the steps that were chosen. Of ranks and times there is none. */
+/* A page of a report has a flame graph of what was chosen. */
 static sonde_status add_picture(sonde_result *result, const char *name, sonde_trace *trace,
 				const sonde_analyze_options *what, const output *to, sonde_error *err)
 {
 	sonde_picture_options how = { .struct_size = sizeof how,
 				      .use_steps = what->use_steps,
 				      .first_step = what->first_step,
-				      .last_step = what->last_step };
+				      .last_step = what->last_step,
+				      .ranks = what->ranks,
+				      .use_time = what->use_time,
+				      .from_ns = what->from_ns,
+				      .to_ns = what->to_ns };
 
-	if (to->format != SONDE_HTML || strcmp(name, "report") != 0 || what->use_time || what->ranks)
+	if (to->format != SONDE_HTML || strcmp(name, "report") != 0)
 		return SONDE_OK;
 	sonde_status status = sonde_trace_prepare(trace, NULL, err);
 	return status ? status : sonde_flame_add(result, trace, &how, err);

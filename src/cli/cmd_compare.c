@@ -217,7 +217,7 @@ static int run(const command *self, int argc, char **argv)
 const command compare_command = {
 	.name = "compare",
 	.group = "analyse",
-	.summary = "Tell which run is faster, how sure that is, and what changed",
+	.summary = "Tell which run is faster, how sure, and what changed",
 	.usage = "[options] FILE FILE...",
 	.examples = { "sonde compare before.sonde after.sonde",
 		      "sonde compare --by kernel cudnn.json.gz tensorrt.json.gz",

@@ -1,8 +1,6 @@
 /* sonde flame: where the time goes, as a picture to send. */
 #include "cli/picture.h"
 
-#include <string.h>
-
 #include "cli/select.h"
 
 static const option_def flame_options[] = {
@@ -23,26 +21,15 @@ static const option_def flame_options[] = {
 	{ .name = NULL },
 };
 
-/* By the end of the file's name; "html" when it says nothing. */
-static const char *format_of(const char *path)
-{
-	static const char *const formats[] = { "svg", "json", "folded" };
-	const char *dot = path ? strrchr(path, '.') : NULL;
-
-	for (size_t i = 0; dot && i < sizeof formats / sizeof formats[0]; i++)
-		if (strcmp(dot + 1, formats[i]) == 0)
-			return formats[i];
-	return "html";
-}
-
 static sonde_status write_flame(const picture *p, const sonde_trace *trace, sonde_error *err)
 {
-	return sonde_flame_write(trace, p->format ? p->format : format_of(p->to.path), &p->options, p->to.stream, err);
+	return sonde_flame_write(trace, p->format, &p->options, p->to.stream, err);
 }
 
 static int run(const command *self, int argc, char **argv)
 {
-	picture p = { .write = write_flame };
+	static const char *const formats[] = { "html", "svg", "json", "folded", NULL };
+	picture p = { .formats = formats, .write = write_flame };
 
 	return picture_run(self, &p, argc, argv);
 }

@@ -167,7 +167,7 @@ static int run(const command *self, int argc, char **argv)
 const command serve_command = {
 	.name = "serve",
 	.group = "look",
-	.summary = "Show traces in the browser: timeline, flame graph, findings",
+	.summary = "Show traces in the browser: timeline, flames, findings",
 	.usage = "[options] [FILE|DIR...]",
 	.examples = { "sonde serve run.sonde", "sonde serve --open traces/", "sonde serve --port 0 trace.json.gz" },
 	.options = serve_options,

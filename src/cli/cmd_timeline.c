@@ -26,7 +26,8 @@ static sonde_status write_timeline(const picture *p, const sonde_trace *trace, s
 
 static int run(const command *self, int argc, char **argv)
 {
-	picture p = { .write = write_timeline };
+	static const char *const formats[] = { "html", NULL };
+	picture p = { .formats = formats, .write = write_timeline };
 
 	return picture_run(self, &p, argc, argv);
 }

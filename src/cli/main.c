@@ -53,7 +53,7 @@ void help_print_commands(void)
 		bool is_new = strcmp(commands[i]->group, group) != 0;
 
 		group = commands[i]->group;
-		printf("%-8s  %-8s  %s\n", is_new ? group : "", commands[i]->name, commands[i]->summary);
+		printf("%-8s %-11s  %s\n", is_new ? group : "", commands[i]->name, commands[i]->summary);
 	}
 	puts("\nsonde help COMMAND shows the options of a command, sonde --version the version.");
 }
@@ -82,7 +82,7 @@ static int refuse_command(const char *name)
 
 static int help(int argc, char **argv)
 {
-	if (argc < 2) {
+	if (argc < 2 || strcmp(argv[1], "help") == 0) {
 		help_print_commands();
 		return EXIT_OK;
 	}

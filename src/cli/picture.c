@@ -23,10 +23,23 @@ static bool parse_limit(const options *o, int64_t *ret)
 	return false;
 }
 
+/* By the end of the file's name; "html" when it has none. Nobody finds a page in a file that is called a picture. */
+static bool choose_format(const command *self, picture *p)
+{
+	const char *path = p->to.path, *slash = path ? strrchr(path, '/') : NULL;
+	const char *dot = path ? strrchr(slash ? slash : path, '.') : NULL, *end = dot ? dot + 1 : "html";
+
+	for (size_t i = 0; !p->format && p->formats[i]; i++)
+		if (strcmp(end, p->formats[i]) == 0)
+			p->format = p->formats[i];
+	if (!p->format)
+		say_usage(self, "'%s' ends in none of: html%s", path, p->formats[1] ? ", svg, json, folded" : "");
+	return p->format != NULL;
+}
+
 static bool take(picture *p, selection *s, const options *o, int id)
 {
 	static const char *const bys[] = { "time", "self", "device", "memory", NULL };
-	static const char *const formats[] = { "html", "svg", "json", "folded", NULL };
 	sonde_picture_options *to = &p->options;
 	uint64_t n;
 	size_t at;
@@ -38,9 +51,9 @@ static bool take(picture *p, selection *s, const options *o, int id)
 		to->by = bys[at];
 		return true;
 	case PICTURE_FORMAT:
-		if (!options_choice(o, formats, &at))
+		if (!options_choice(o, p->formats, &at))
 			return false;
-		p->format = formats[at];
+		p->format = p->formats[at];
 		return true;
 	case PICTURE_MIN:
 		return parse_limit(o, &to->min_ns);
@@ -102,7 +115,7 @@ int picture_run(const command *self, picture *p, int argc, char **argv)
 		return code;
 	const char *slash = strrchr(argv[0], '/');
 	p->options.name = slash && slash[1] ? slash + 1 : argv[0];
-	code = write_to(p, trace, p->n_files == 1 ? argv[0] : NULL);
+	code = choose_format(self, p) ? write_to(p, trace, p->n_files == 1 ? argv[0] : NULL) : EXIT_USAGE;
 	sonde_trace_free(trace);
 	return code;
 }

@@ -30,7 +30,8 @@ typedef struct picture {
 	sonde_picture_options options;
 	output to;
 	size_t n_files;
-	const char *format; /* NULL: what the name of the output says */
+	const char *const *formats; /* that there are, up to NULL; the first is html */
+	const char *format;	    /* NULL: what the name of the output says */
 	sonde_status (*write)(const struct picture *p, const sonde_trace *trace, sonde_error *err);
 } picture;
 

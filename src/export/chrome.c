@@ -48,16 +48,6 @@ typedef struct chrome {
 
 /* ---- Parts of an event ------------------------------------------------------------------------------------------- */
 
-static void put_time(chrome *c, const char *key, int64_t ns)
-{
-	char text[32];
-	uint64_t value = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-	int len = snprintf(text, sizeof text, "%s%" PRIu64 ".%03u", ns < 0 ? "-" : "", value / 1000,
-			   (unsigned)(value % 1000));
-
-	json_key(&c->json, key), json_raw(&c->json, text, (size_t)len);
-}
-
 static void begin_event(chrome *c, const char *phase, const char *name, int64_t ns, uint32_t pid, uint32_t tid)
 {
 	json_writer *w = &c->json;
@@ -69,7 +59,7 @@ static void begin_event(chrome *c, const char *phase, const char *name, int64_t 
 		json_key(w, "name"), json_string(w, name);
 	json_key(w, "pid"), json_u64(w, pid);
 	json_key(w, "tid"), json_u64(w, tid);
-	put_time(c, "ts", ns - c->trace->start_ns);
+	json_key(w, "ts"), json_us(w, ns - c->trace->start_ns);
 }
 
 static void put_category(chrome *c, const trace_site *site)
@@ -195,7 +185,7 @@ static void on_begin(void *context, slice *s, const event *e)
 	if (timed_elsewhere(s)) {
 		/* A thread of its own beside the one that reported it: its times need not fit there. */
 		begin_event(c, "X", name, s->start_ns, c->pid, OTHER_TID + s->thread->tid);
-		put_time(c, "dur", s->dur_ns);
+		json_key(&c->json, "dur"), json_us(&c->json, s->dur_ns);
 	} else {
 		begin_event(c, s->flags & SLICE_ASYNC ? "b" : "B", name, s->start_ns, c->pid, s->thread->tid);
 		if (s->flags & SLICE_ASYNC)
@@ -347,7 +337,7 @@ static void on_launch(void *context, const trace_site *site, int64_t ns, uint32_
 	(void)queue;
 	/* An arrow starts at a slice: one nanosecond of it. */
 	begin_event(c, "X", trace_text(c->trace, site->name), ns, c->pid, c->thread->tid);
-	put_time(c, "dur", 1);
+	json_key(&c->json, "dur"), json_us(&c->json, 1);
 	json_key(&c->json, "cat"), json_string(&c->json, "launch");
 	json_end_object(&c->json);
 	put_flow(c, "launch", ns, c->pid, c->thread->tid, own_id(c->thread->stream, id), true);
@@ -432,7 +422,7 @@ static void put_devices(chrome *c)
 		for (; n_named <= lane; n_named++)
 			name_queue(c, s, pid, s->queue * MAX_LANES + n_named);
 		begin_event(c, "X", trace_text(c->trace, s->site->name), s->start_ns, pid, tid);
-		put_time(c, "dur", s->end_ns - s->start_ns);
+		json_key(&c->json, "dur"), json_us(&c->json, s->end_ns - s->start_ns);
 		put_category(c, s->site);
 		json_end_object(&c->json);
 		if (s->launch)

@@ -127,6 +127,12 @@ typedef struct event_reader {
 	uint64_t words[EVENT_MAX_WORDS];
 } event_reader;
 
+/* So many words it took in its thread's chunk. */
+static inline uint64_t event_words(const event *e)
+{
+	return e->n_words ? 2 + (uint64_t)e->n_words : 1;
+}
+
 void events_open(event_reader *r, const uint8_t *bytes, size_t len, uint64_t base_ticks);
 /* False at the end or at damage. */
 bool events_next(event_reader *r, event *ret_event);

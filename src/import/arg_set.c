@@ -153,6 +153,14 @@ saved_args *arg_set_save(arg_set *a)
 	return saved;
 }
 
+saved_args *saved_args_copy(const saved_args *saved)
+{
+	size_t bytes = sizeof *saved + saved->n_gaps * sizeof saved->gaps[0] + saved->text_len;
+	saved_args *copy = malloc(bytes);
+
+	return copy ? memcpy(copy, saved, bytes) : NULL;
+}
+
 void arg_set_load(arg_set *a, const saved_args *saved)
 {
 	arg_set_clear(a);

@@ -45,6 +45,7 @@ void arg_json(arg_set *a, const char *json, size_t len);
 uint32_t arg_set_finish(arg_set *a);
 
 saved_args *arg_set_save(arg_set *a); /* NULL when there is nothing, or out of memory, which `failed` tells */
+saved_args *saved_args_copy(const saved_args *saved);	/* of one that is there; NULL when out of memory */
 void arg_set_load(arg_set *a, const saved_args *saved); /* accepts NULL */
 
 #endif

@@ -93,7 +93,7 @@ static inline uint64_t dict_hash(uint64_t hash, uint32_t key)
 	X(VALUES, false, "values of counters that are no numbers, left out")                                           \
 	X(END_ARGS, false, "arguments of ends whose begins have some, left out")                                       \
 	X(GARBAGE, false, "stretches of text between events that are none, skipped")                                   \
-	X(CUT, false, "file ends early")                                                                               \
+	X(CUT, false, "early end of the file")                                                                         \
 	X(TOP_LEVEL, false, "damaged values beside the events, skipped")                                               \
 	X(LOST_DAMAGED, true, "damaged events")                                                                        \
 	X(LOST_CUT, true, "events cut off by the end of the file")                                                     \

@@ -118,7 +118,7 @@ static sonde_status import_foreign(opening *o, trace_part *p, int32_t rank, sond
 
 static sonde_status import_recording(opening *o, trace_part *p, int32_t rank, sonde_error *err)
 {
-	trace_source source = { part_path(p), p->bytes, p->len };
+	trace_source source = { .path = part_path(p), .bytes = p->bytes, .len = p->len };
 	part_progress progress = { o, p->file_bytes };
 	ranked_file *file = add_ranked(o, p, rank);
 	sonde_trace *t;

@@ -165,7 +165,7 @@ static sonde_status open_recordings(const opening *o, sonde_trace **ret_trace, s
 		return out_of_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		trace_part *p = &o->parts[i];
-		sources[i] = (trace_source){ part_path(p), p->bytes, p->len };
+		sources[i] = (trace_source){ .path = part_path(p), .bytes = p->bytes, .len = p->len };
 		p->bytes = NULL;
 	}
 	sonde_status status = trace_open_recordings(sources, n, ret_trace, err);

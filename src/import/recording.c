@@ -27,10 +27,13 @@ static void on_named(void *context, const trace_thread *thread, const char *name
 	feed *f = context;
 
 	feed_allocation_done(f);
-	if (process)
+	if (!process) {
+		feed_name_thread(f, f->at.track, name, len);
+		f->at.is_named = true;
+	} else if (f->named_from[thread->stream] <= feed_order(f)) {
 		f->process_names[thread->stream] = builder_string(f->builder, name, len);
-	else
-		feed_name_thread(f, f->track, name, len);
+		f->named_from[thread->stream] = feed_order(f);
+	}
 }
 
 static void on_instant(void *context, const trace_site *site, int64_t time_ns)
@@ -38,7 +41,7 @@ static void on_instant(void *context, const trace_site *site, int64_t time_ns)
 	feed *f = context;
 
 	feed_allocation_done(f);
-	builder_instant(f->builder, f->track, time_ns, feed_site_of(f, site), 0, 't');
+	builder_instant(f->builder, f->at.track, time_ns, feed_site_of(f, site), 0, 't');
 }
 
 static void on_counter(void *context, const trace_site *site, int64_t time_ns, double value)
@@ -61,7 +64,7 @@ static void on_flow(void *context, const trace_site *site, int64_t time_ns, uint
 		snprintf(text, sizeof text, "%" PRIu64, id);
 		id = UINT64_C(1) << 62 | feed_text(f, text);
 	}
-	builder_flow(f->builder, f->track, time_ns, feed_site_of(f, site), id, begins ? 's' : 'F', 0);
+	builder_flow(f->builder, f->at.track, time_ns, feed_site_of(f, site), id, begins ? 's' : 'F', 0);
 }
 
 static void on_pause(void *context, int64_t time_ns, bool paused)
@@ -79,6 +82,15 @@ static void on_meta(void *context, const char *key, size_t key_len, const char *
 	feed *f = context;
 
 	feed_allocation_done(f);
+	uint32_t number = intern(&f->meta_keys, key, key_len);
+	if (number == INTERN_NONE || (number == f->meta_from.n && !VEC_ADD(&f->meta_from))) {
+		f->failed = true;
+		return;
+	}
+	/* Threads come in their order, but not when a recording is followed. */
+	if (f->meta_from.items[number] > feed_order(f))
+		return;
+	f->meta_from.items[number] = feed_order(f);
 	builder_meta(f->builder, -1, key, key_len, value, value_len, false);
 }
 
@@ -97,14 +109,14 @@ static int64_t signed_bytes(uint64_t bytes)
 
 void feed_allocation_done(feed *f)
 {
-	if (!f->has_allocation)
+	if (!f->at.has_allocation)
 		return;
-	arg_set_load(&f->args, f->allocation_args);
-	f->allocation.args = arg_set_finish(&f->args);
-	builder_allocation_add(f->builder, &f->allocation);
-	free(f->allocation_args);
-	f->allocation_args = NULL;
-	f->has_allocation = false;
+	arg_set_load(&f->args, f->at.allocation_args);
+	f->at.allocation.args = arg_set_finish(&f->args);
+	builder_allocation_add(f->builder, &f->at.allocation);
+	free(f->at.allocation_args);
+	f->at.allocation_args = NULL;
+	f->at.has_allocation = false;
 }
 
 static void on_memory(void *context, const walk_memory *m)
@@ -117,9 +129,9 @@ static void on_memory(void *context, const walk_memory *m)
 	feed_allocation_done(f);
 	bool is_gpu = m->device != SONDE_CPU && m->device < NAME_FIRST_ID;
 	uint32_t device = feed_text(f, device_name(f, m->device, buffer, sizeof buffer));
-	f->allocation = (builder_allocation){
+	f->at.allocation = (builder_allocation){
 		.time_ns = m->time_ns,
-		.track = f->track,
+		.track = f->at.track,
 		.site = builder_site(f->builder, device, feed_text(f, what), CLASS_MEMORY, NAME_DEVICE),
 		.device_type = m->device == SONDE_CPU ? 0
 			       : is_gpu		      ? 1
@@ -134,11 +146,11 @@ static void on_memory(void *context, const walk_memory *m)
 		.total_bytes = signed_bytes(m->current_bytes),
 		.reserved_bytes = -1,
 	};
-	f->has_allocation = true;
+	f->at.has_allocation = true;
 	if (m->tensor) {
 		arg_set_clear(&f->args);
 		arg_key(&f->args, "tensor", 6), arg_u64(&f->args, m->tensor);
-		f->allocation_args = arg_set_save(&f->args);
+		f->at.allocation_args = arg_set_save(&f->args);
 	}
 }
 
@@ -153,7 +165,7 @@ static void on_snapshot(void *context, const walk_snapshot *s)
 	arg_key(&f->args, "current_bytes", 13), arg_u64(&f->args, s->current_bytes);
 	arg_key(&f->args, "peak_bytes", 10), arg_u64(&f->args, s->peak_bytes);
 	arg_key(&f->args, "n_live", 6), arg_u64(&f->args, s->n_live);
-	builder_instant(f->builder, f->track, s->time_ns,
+	builder_instant(f->builder, f->at.track, s->time_ns,
 			builder_site(f->builder, device, feed_text(f, "memory snapshot"), CLASS_MEMORY, NAME_DEVICE),
 			arg_set_finish(&f->args), 't');
 }
@@ -347,9 +359,9 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
 	return !f->failed && (!f->progress || f->progress(f->context, done, total));
 }
 
-static sonde_status walk_events(feed *f, walk_counts *ret_counts, sonde_error *err)
+walk_sink feed_sink(feed *f)
 {
-	const walk_sink sink = {
+	return (walk_sink){
 		.context = f,
 		.thread = on_thread,
 		.named = on_named,
@@ -368,6 +380,36 @@ static sonde_status walk_events(feed *f, walk_counts *ret_counts, sonde_error *e
 		.pause = on_pause,
 		.progress = on_progress,
 	};
+}
+
+void feed_rest(feed *f, const walk_counts *counts)
+{
+	builder_clock(f->builder, INDEX_CLOCK_MONOTONIC);
+	put_processes(f);
+	for (size_t i = 0; i < f->trace->streams.n; i++) {
+		put_stream(f, i);
+		put_sources(f, &f->trace->streams.items[i]);
+	}
+	put_diagnostics(f, counts);
+}
+
+sonde_status feed_status(const feed *f, sonde_status status, sonde_error *err)
+{
+	if (f->failed || f->args.failed || status == SONDE_E_MEMORY)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	return status;
+}
+
+void feed_done(feed *f)
+{
+	feed_slices_done(f);
+	feed_tracks_done(f);
+	arg_set_done(&f->args);
+}
+
+static sonde_status walk_events(feed *f, walk_counts *ret_counts, sonde_error *err)
+{
+	const walk_sink sink = feed_sink(f);
 	sonde_status status = trace_walk(f->trace, &sink, ret_counts, err);
 
 	if (f->thread) {
@@ -380,8 +422,7 @@ static sonde_status walk_events(feed *f, walk_counts *ret_counts, sonde_error *e
 sonde_status recording_feed(const sonde_trace *t, builder *b, uint32_t file, recording_progress *progress,
 			    void *context, sonde_error *err)
 {
-	feed f = { .trace = t,
-		   .builder = b,
+	feed f = { .builder = b,
 		   .file = file,
 		   .progress = progress,
 		   .context = context,
@@ -389,21 +430,11 @@ sonde_status recording_feed(const sonde_trace *t, builder *b, uint32_t file, rec
 		   .queue = UINT32_MAX };
 	walk_counts counts;
 
-	sonde_status status = feed_tracks_init(&f) ? walk_events(&f, &counts, err) : SONDE_E_MEMORY;
-	if (!status) {
-		builder_clock(b, INDEX_CLOCK_MONOTONIC);
-		put_processes(&f);
-		for (size_t i = 0; i < t->streams.n; i++) {
-			put_stream(&f, i);
-			put_sources(&f, &t->streams.items[i]);
-		}
-		put_diagnostics(&f, &counts);
-	}
-	if (f.failed || f.args.failed || status == SONDE_E_MEMORY)
-		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	feed_slices_done(&f);
-	feed_tracks_done(&f);
-	arg_set_done(&f.args);
+	sonde_status status = feed_use(&f, t) ? walk_events(&f, &counts, err) : SONDE_E_MEMORY;
+	if (!status)
+		feed_rest(&f, &counts);
+	status = feed_status(&f, status, err);
+	feed_done(&f);
 	return status;
 }
 

@@ -11,6 +11,7 @@
 /* An operation of sonde_op_begin, from its begin to its end, which may come from another thread. */
 typedef struct feed_op {
 	struct feed_op *next, *before; /* in the list of those that are open */
+	struct feed_op *copy;	       /* in the feed that was copied last */
 	saved_args *args;
 	size_t first_held; /* slices that are held since it began */
 	bool on_stack;
@@ -41,6 +42,21 @@ typedef struct feed_note {
 	bool taken;
 } feed_note;
 
+/* Where the feed stands in a thread. */
+typedef struct feed_place {
+	uint32_t track, async_track; /* async_track INDEX_NONE: not needed yet */
+	bool is_named;		     /* by an event, which counts more than what the recording says of it */
+	VEC(feed_slice) stack;
+	VEC(feed_held) held;
+	int32_t next_shift; /* of the next one that is held */
+	size_t n_ops;	    /* on the stack */
+
+	/* the last allocation: its call stack may follow */
+	bool has_allocation;
+	builder_allocation allocation;
+	saved_args *allocation_args;
+} feed_place;
+
 typedef struct feed {
 	const sonde_trace *trace;
 	builder *builder;
@@ -56,35 +72,43 @@ typedef struct feed {
 	uint32_t *strings;	 /* of the builder + 1, by string of the trace */
 	uint32_t *site_of_id;	 /* of the stream, by id, + 1 */
 	intern_table tids;	 /* keys are process and tid */
+	uint64_t *named_from;	 /* by stream: the order of the thread that named its process last */
+	size_t n_streams;
+	intern_table meta_keys;	 /* what the program's events say about the whole */
+	VEC(uint64_t) meta_from; /* by number in meta_keys: the order of the thread that said it last */
 	const trace_thread *thread;
 	const trace_stream *stream;
-	uint32_t track, async_track; /* of the thread; async_track INDEX_NONE: not needed yet */
 	uint32_t process_track;
+	feed_place at;			  /* in the thread */
 	const trace_stream *queue_stream; /* of the last device slice, and where it went */
 	uint32_t queue, queue_track;
 
 	/* slices; recording_slices.c */
-	VEC(feed_slice) stack;
-	VEC(feed_held) held;
-	int32_t next_shift; /* of the next one that is held */
-	size_t n_ops;	    /* on the stack */
 	feed_op *ops;
 	intern_table serials;	   /* of operations with notes */
 	VEC(uint32_t) first_notes; /* by number in serials: note + 1 */
 	VEC(feed_note) notes;
 	arena note_texts;
-
-	/* the last allocation: its call stack may follow */
-	bool has_allocation;
-	builder_allocation allocation;
-	saved_args *allocation_args;
 } feed;
+
+/* ---- recording.c ------------------------------------------------------------------------------------------------- */
+
+/* What takes the events of a walk. */
+walk_sink feed_sink(feed *f);
+/* What the recording says besides its events, after them. */
+void feed_rest(feed *f, const walk_counts *counts);
+sonde_status feed_status(const feed *f, sonde_status status, sonde_error *err); /* of all that was fed */
+void feed_done(feed *f);
 
 /* ---- recording_tracks.c ------------------------------------------------------------------------------------------ */
 
-bool feed_tracks_init(feed *f);
+/* From now on the events are those of this trace: the same recording, which may have grown. False when out of memory.
+ */
+bool feed_use(feed *f, const sonde_trace *trace);
 void feed_tracks_done(feed *f);
-void feed_thread(feed *f, const trace_thread *thread);
+void feed_thread(feed *f, const trace_thread *thread); /* a new one, which gets its track */
+void feed_enter(feed *f, const trace_thread *thread);  /* one that has it; f->at is where it stands there */
+uint64_t feed_order(const feed *f);		       /* of the thread among all, from 1 on */
 uint32_t feed_text(feed *f, const char *text);
 uint32_t feed_process(feed *f, int64_t pid);
 uint32_t feed_process_track(feed *f, uint32_t process);
@@ -113,5 +137,15 @@ void feed_thread_done(feed *f);
 void feed_process_done(feed *f);
 void feed_slices_done(feed *f);
 void feed_allocation_done(feed *f);
+
+/* ---- recording_copy.c -------------------------------------------------------------------------------------------- */
+
+/* The feed as it is, but for the place where it stands, to go on into a copy of the builder. It has no notes on
+   operations. False when out of memory; feed_done() in any case. */
+bool feed_copy(feed *to, const feed *from, builder *b);
+/* Of a thread of the feed that was copied last. */
+bool feed_place_copy(feed_place *to, const feed_place *from);
+bool feed_slices_copy(slice_list *to, const slice_list *from);
+void feed_place_done(feed_place *p);
 
 #endif

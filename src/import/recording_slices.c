@@ -16,36 +16,36 @@ enum { MAX_HELD = 1 << 18 };
 
 static void give(feed *f, uint32_t depth, const builder_slice *s)
 {
-	builder_lane_slice(f->builder, f->track, depth, s);
+	builder_lane_slice(f->builder, f->at.track, depth, s);
 }
 
 static void give_held(feed *f)
 {
 	int32_t shift = 0;
 
-	for (size_t i = 0; i < f->held.n; i++) {
-		const feed_held *h = &f->held.items[i];
+	for (size_t i = 0; i < f->at.held.n; i++) {
+		const feed_held *h = &f->at.held.items[i];
 		shift += h->shift;
 		give(f, (uint32_t)((int64_t)h->depth + shift), &h->slice);
 	}
-	f->held.n = 0;
-	f->next_shift = 0;
+	f->at.held.n = 0;
+	f->at.next_shift = 0;
 }
 
 static void op_left(feed *f, feed_op *op)
 {
 	op->on_stack = false;
-	f->n_ops--;
-	if (!f->n_ops)
+	f->at.n_ops--;
+	if (!f->at.n_ops)
 		give_held(f);
 }
 
 /* The operation does not nest: what has ended in it is one less deep. */
 static void op_escapes(feed *f, feed_op *op)
 {
-	if (op->first_held < f->held.n) {
-		f->held.items[op->first_held].shift--;
-		f->next_shift++;
+	if (op->first_held < f->at.held.n) {
+		f->at.held.items[op->first_held].shift--;
+		f->at.next_shift++;
 	}
 	op_left(f, op);
 }
@@ -54,30 +54,30 @@ static void all_ops_escape(feed *f)
 {
 	size_t kept = 0;
 
-	for (size_t i = f->stack.n; i > 0; i--)
-		if (f->stack.items[i - 1].op)
-			op_escapes(f, f->stack.items[i - 1].op);
-	for (size_t i = 0; i < f->stack.n; i++)
-		if (!f->stack.items[i].op)
-			f->stack.items[kept++] = f->stack.items[i];
-	f->stack.n = kept;
+	for (size_t i = f->at.stack.n; i > 0; i--)
+		if (f->at.stack.items[i - 1].op)
+			op_escapes(f, f->at.stack.items[i - 1].op);
+	for (size_t i = 0; i < f->at.stack.n; i++)
+		if (!f->at.stack.items[i].op)
+			f->at.stack.items[kept++] = f->at.stack.items[i];
+	f->at.stack.n = kept;
 }
 
 /* A slice that has ended; `depth` are on the stack around it. */
 static void put_slice(feed *f, uint32_t depth, const builder_slice *s)
 {
-	if (__builtin_expect(!f->n_ops, 1)) {
+	if (__builtin_expect(!f->at.n_ops, 1)) {
 		give(f, depth, s);
 		return;
 	}
-	feed_held *h = VEC_ADD(&f->held);
+	feed_held *h = VEC_ADD(&f->at.held);
 	if (!h) {
 		f->failed = true;
 		return;
 	}
-	*h = (feed_held){ *s, depth, f->next_shift };
-	f->next_shift = 0;
-	if (f->held.n == MAX_HELD)
+	*h = (feed_held){ *s, depth, f->at.next_shift };
+	f->at.next_shift = 0;
+	if (f->at.held.n == MAX_HELD)
 		all_ops_escape(f);
 }
 
@@ -184,8 +184,8 @@ static void put_late_notes(feed *f)
 void feed_stack(void *context, const uint64_t *addresses, size_t n)
 {
 	feed *f = context;
-	feed_slice *top = f->stack.n ? &f->stack.items[f->stack.n - 1] : NULL;
-	saved_args **saved = f->has_allocation	   ? &f->allocation_args
+	feed_slice *top = f->at.stack.n ? &f->at.stack.items[f->at.stack.n - 1] : NULL;
+	saved_args **saved = f->at.has_allocation  ? &f->at.allocation_args
 			     : top && top->op	   ? &top->op->args
 			     : top && top->is_late ? &top->late
 						   : NULL;
@@ -220,9 +220,9 @@ static feed_op *open_op(feed *f)
 		f->ops->before = op;
 	f->ops = op;
 	op->on_stack = true;
-	op->first_held = f->held.n;
+	op->first_held = f->at.held.n;
 	op->args = arg_set_save(&f->args);
-	f->n_ops++;
+	f->at.n_ops++;
 	return op;
 }
 
@@ -247,11 +247,11 @@ void feed_begin(void *context, slice *s, const event *e)
 {
 	feed *f = context;
 
-	if (__builtin_expect(f->has_allocation, 0))
+	if (__builtin_expect(f->at.has_allocation, 0))
 		feed_allocation_done(f);
 	if (timed_elsewhere(s))
 		return;
-	feed_slice *top = VEC_ADD(&f->stack);
+	feed_slice *top = VEC_ADD(&f->at.stack);
 	if (!top) {
 		f->failed = true;
 		return;
@@ -267,7 +267,7 @@ void feed_begin(void *context, slice *s, const event *e)
 	else
 		top->args = arg_set_finish(&f->args);
 	if (s->serial && !top->op)
-		f->stack.n--;
+		f->at.stack.n--;
 }
 
 static uint8_t flags_of(const slice *s)
@@ -280,40 +280,41 @@ static uint8_t flags_of(const slice *s)
 static void end_scope(feed *f, const slice *s, builder_slice *out)
 {
 	/* Operations above it have no end yet: it comes from another thread, or never. */
-	while (f->stack.n && f->stack.items[f->stack.n - 1].op)
-		op_escapes(f, f->stack.items[--f->stack.n].op);
-	if (!f->stack.n)
+	while (f->at.stack.n && f->at.stack.items[f->at.stack.n - 1].op)
+		op_escapes(f, f->at.stack.items[--f->at.stack.n].op);
+	if (!f->at.stack.n)
 		return;
-	feed_slice *top = &f->stack.items[--f->stack.n];
+	feed_slice *top = &f->at.stack.items[--f->at.stack.n];
 	out->args = top->args;
 	if (top->late) {
 		arg_set_load(&f->args, top->late);
 		out->args = arg_set_finish(&f->args);
 		free(top->late);
 	}
-	put_slice(f, (uint32_t)f->stack.n, out);
+	put_slice(f, (uint32_t)f->at.stack.n, out);
 	if (s->site->kind == NAME_STEP)
-		builder_step(f->builder, f->track, s->start_ns, s->number);
+		builder_step(f->builder, f->at.track, s->start_ns, s->number);
 }
 
 static void end_op(feed *f, const slice *s, builder_slice *out)
 {
 	feed_op *op = s->user;
-	size_t at = f->stack.n;
+	size_t at = f->at.stack.n;
 
 	arg_set_load(&f->args, op->args);
 	add_notes(f, s->serial);
 	out->args = arg_set_finish(&f->args);
-	while (op->on_stack && at && f->stack.items[at - 1].op != op)
+	while (op->on_stack && at && f->at.stack.items[at - 1].op != op)
 		at--;
-	bool nests = op->on_stack && at && at == f->stack.n;
+	bool nests = op->on_stack && at && at == f->at.stack.n;
 	if (op->on_stack && at) {
-		memmove(&f->stack.items[at - 1], &f->stack.items[at], (f->stack.n - at) * sizeof f->stack.items[0]);
-		f->stack.n--;
+		memmove(&f->at.stack.items[at - 1], &f->at.stack.items[at],
+			(f->at.stack.n - at) * sizeof f->at.stack.items[0]);
+		f->at.stack.n--;
 	}
 	if (nests) {
 		op_left(f, op);
-		put_slice(f, (uint32_t)f->stack.n, out);
+		put_slice(f, (uint32_t)f->at.stack.n, out);
 	} else {
 		if (op->on_stack)
 			op_escapes(f, op);
@@ -327,7 +328,7 @@ void feed_end(void *context, slice *s)
 	feed *f = context;
 	builder_slice out = { .start_ns = s->start_ns, .dur_ns = s->dur_ns, .flags = flags_of(s) };
 
-	if (__builtin_expect(f->has_allocation, 0))
+	if (__builtin_expect(f->at.has_allocation, 0))
 		feed_allocation_done(f);
 	out.site = feed_site_of_id(f, s->id, s->site);
 	if (timed_elsewhere(s))
@@ -342,7 +343,7 @@ void feed_thread_done(feed *f)
 {
 	feed_allocation_done(f);
 	all_ops_escape(f);
-	f->stack.n = 0;
+	f->at.stack.n = 0;
 }
 
 static void forget_notes(feed *f)
@@ -363,12 +364,8 @@ void feed_slices_done(feed *f)
 {
 	while (f->ops)
 		close_op(f, f->ops);
-	for (size_t i = 0; i < f->stack.n; i++)
-		free(f->stack.items[i].late);
-	free(f->allocation_args);
+	feed_place_done(&f->at);
 	forget_notes(f);
-	VEC_DONE(&f->stack);
-	VEC_DONE(&f->held);
 }
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
@@ -393,7 +390,7 @@ void feed_launch(void *context, const trace_site *site, int64_t time_ns, uint32_
 	out.args = arg_set_finish(&f->args);
 	out.site = builder_site(f->builder, feed_string(f, site->name), feed_text(f, "launch"), CLASS_RUNTIME,
 				NAME_STREAM);
-	put_slice(f, (uint32_t)f->stack.n, &out);
+	put_slice(f, (uint32_t)f->at.stack.n, &out);
 }
 
 void feed_device(void *context, const trace_site *site, uint32_t queue, uint64_t launch, int64_t start_ns,

@@ -7,30 +7,57 @@
 /* Process ids of devices, above what Linux gives out; as the Chrome export has them. */
 enum { DEVICE_PID = 1 << 23, N_IDS = 65536 };
 
-bool feed_tracks_init(feed *f)
+/* Zeroed where it is new. */
+static void *grown(void *items, size_t n_before, size_t n, size_t size)
 {
-	size_t n = f->trace->streams.n + 1;
+	uint8_t *more = realloc(items, (n + 1) * size);
 
-	f->processes = calloc(n, sizeof *f->processes);
-	f->process_names = malloc(n * sizeof *f->process_names);
-	f->strings = calloc(f->trace->strings.n + 1, sizeof *f->strings);
-	f->site_of_id = calloc(N_IDS, sizeof *f->site_of_id);
-	if (!f->processes || !f->process_names || !f->strings || !f->site_of_id)
+	if (more)
+		memset(more + n_before * size, 0, (n + 1 - n_before) * size);
+	return more;
+}
+
+static bool add_streams(feed *f)
+{
+	size_t before = f->n_streams, n = f->trace->streams.n;
+	uint32_t *processes = grown(f->processes, before, n, sizeof *processes);
+	f->processes = processes ? processes : f->processes;
+	uint32_t *names = grown(f->process_names, before, n, sizeof *names);
+	f->process_names = names ? names : f->process_names;
+	uint64_t *from = grown(f->named_from, before, n, sizeof *from);
+	f->named_from = from ? from : f->named_from;
+
+	if (!processes || !names || !from)
 		return false;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = before; i < n; i++) {
 		f->process_names[i] = INDEX_NONE;
-	for (size_t i = 0; i < f->trace->streams.n; i++)
 		f->processes[i] = feed_process(f, f->trace->streams.items[i].info.pid);
+	}
+	f->n_streams = n;
 	return true;
+}
+
+bool feed_use(feed *f, const sonde_trace *trace)
+{
+	f->trace = trace;
+	f->stream = f->queue_stream = NULL;
+	free(f->strings);
+	f->strings = calloc(trace->strings.n + 1, sizeof *f->strings);
+	if (!f->site_of_id)
+		f->site_of_id = calloc(N_IDS, sizeof *f->site_of_id);
+	return f->strings && f->site_of_id && add_streams(f);
 }
 
 void feed_tracks_done(feed *f)
 {
 	free(f->processes);
 	free(f->process_names);
+	free(f->named_from);
 	free(f->strings);
 	free(f->site_of_id);
 	intern_done(&f->tids);
+	intern_done(&f->meta_keys);
+	VEC_DONE(&f->meta_from);
 }
 
 /* ---- Strings and sites ------------------------------------------------------------------------------------------- */
@@ -121,25 +148,47 @@ static uint32_t make_thread_track(feed *f, uint32_t process, const trace_thread 
 	return builder_track(f->builder, TRACK_THREAD, process, text == INDEX_NONE ? thread->tid : 0, text, INDEX_NONE);
 }
 
-void feed_thread(feed *f, const trace_thread *thread)
+uint64_t feed_order(const feed *f)
 {
-	uint32_t process = f->processes[thread->stream];
+	return ((uint64_t)f->thread->stream << 32 | f->thread->number) + 1;
+}
 
+static void enter(feed *f, const trace_thread *thread)
+{
 	if (f->stream != &f->trace->streams.items[thread->stream])
 		memset(f->site_of_id, 0, N_IDS * sizeof *f->site_of_id);
 	f->stream = &f->trace->streams.items[thread->stream];
 	f->thread = thread;
-	f->process_track = feed_process_track(f, process);
-	f->track = make_thread_track(f, process, thread);
-	f->async_track = INDEX_NONE;
-	feed_name_thread(f, f->track, thread->name, strlen(thread->name));
+	f->process_track = feed_process_track(f, f->processes[thread->stream]);
+}
+
+void feed_thread(feed *f, const trace_thread *thread)
+{
+	enter(f, thread);
+	f->at.track = make_thread_track(f, f->processes[thread->stream], thread);
+	f->at.async_track = INDEX_NONE;
+	f->at.is_named = false;
+	feed_name_thread(f, f->at.track, thread->name, strlen(thread->name));
+}
+
+/* Its name may have become known since. */
+void feed_enter(feed *f, const trace_thread *thread)
+{
+	bool has_async = f->at.async_track != INDEX_NONE;
+
+	enter(f, thread);
+	if (!f->at.is_named)
+		feed_name_thread(f, f->at.track, thread->name, strlen(thread->name));
+	f->at.async_track = INDEX_NONE;
+	if (has_async)
+		feed_async_track(f, thread);
 }
 
 /* Beside the thread, for what need not nest there. */
 uint32_t feed_async_track(feed *f, const trace_thread *thread)
 {
-	if (thread == f->thread && f->async_track != INDEX_NONE)
-		return f->async_track;
+	if (thread == f->thread && f->at.async_track != INDEX_NONE)
+		return f->at.async_track;
 	uint32_t track = builder_track(f->builder, TRACK_ASYNC, f->processes[thread->stream], thread->number,
 				       INDEX_NONE, feed_text(f, "operation"));
 	char name[300];
@@ -147,7 +196,7 @@ uint32_t feed_async_track(feed *f, const trace_thread *thread)
 			   thread->tid);
 	feed_name_thread(f, track, name, (size_t)len < sizeof name ? (size_t)len : sizeof name - 1);
 	if (thread == f->thread)
-		f->async_track = track;
+		f->at.async_track = track;
 	return track;
 }
 

@@ -1,9 +1,12 @@
 /*
- * The parts of the self-contained page that html.c prints: text from strangers, tables, charts.
+ * A result as a self-contained page: what html.c puts together of web/src/report/ and these parts.
  *
- * All goes through a page, which counts bytes: nobody mails or opens a file without end, so from PAGE_BUDGET on tables
- * stop and say so. The page runs nothing and loads nothing but the style and the script it carries, which its
- * Content-Security-Policy names by their SHA-256; a style attribute would be refused by it, so widths are those of SVG.
+ *   html_data_print()    all of it as JSON, which the page's script shows with the dashboard's own tables and charts
+ *   html_static_print()  the beginning of it as plain HTML, for those who run no scripts
+ *
+ * Nobody mails or opens a file without end: names and sentences are cut, tables end at PAGE_ROWS or thin out what is
+ * drawn of them, and from PAGE_BUDGET on there are no more rows; what is left out is said. The page loads nothing, and
+ * runs nothing but the script it carries, which its Content-Security-Policy names by its SHA-256.
  */
 #ifndef SONDE_PRESENT_HTML_H
 #define SONDE_PRESENT_HTML_H
@@ -12,7 +15,8 @@
 
 #include "present/present.h"
 
-enum { PAGE_BUDGET = 16 << 20, PAGE_NAME = 240, PAGE_SENTENCE = 4000, PAGE_TITLE = 600, PAGE_ROWS = 5000 };
+enum { PAGE_BUDGET = 16 << 20, STATIC_BUDGET = 1 << 20 };
+enum { PAGE_NAME = 240, PAGE_SENTENCE = 4000, PAGE_TITLE = 600, PAGE_ROWS = 5000, PAGE_FINDINGS = 200 };
 
 typedef struct page {
 	FILE *out;
@@ -21,26 +25,23 @@ typedef struct page {
 
 /* Our own markup, as it is. */
 void page_raw(page *p, const char *markup);
-void page_format(page *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Any text, in an element or an attribute in double quotes; cut in the middle beyond `max` bytes. */
 void page_text(page *p, const char *text, size_t max);
 
-/* What a table is called: its title, else its key as words. */
-void page_table_title(page *p, const table *t);
+void html_data_print(const sonde_result *result, FILE *out);
+void html_static_print(page *p, const sonde_result *result);
 
-bool page_is_full(const page *p);
+/* The first line for a person. */
+const char *html_headline(const sonde_result *result);
 
-/* A bar of share (0..1) of the width that the style gives its class. */
-void page_bar(page *p, const char *class_name, double share);
+/* Calls visit for each row that a page has of a table: all, the first PAGE_ROWS, or where it is drawn and has more,
+   those without which the drawing would be another; html_rows.c. */
+typedef void html_row(void *context, size_t row);
+void html_rows_each(const table *t, html_row *visit, void *context);
 
-void html_table_print(page *p, const table *t, size_t number);
-void html_parts_print(page *p, const table *t);
-bool html_chart_print(page *p, const table *t); /* false: there is too little to draw */
-void html_findings_print(page *p, const sonde_result *result);
-
-/* Of src/present/html/, embedded by cmake/embed.cmake. */
-extern const char report_css[], report_js[];
-extern const unsigned char report_css_sha256[32], report_js_sha256[32];
+/* web/src/report/report.html with its style and script, and places for @TITLE@, @STATIC@ and @DATA@ in that order;
+   made into C by cmake/page.cmake. Empty when the page was not built. */
+extern const char page_of_report[];
 
 #endif

@@ -1,8 +1,6 @@
 /* Text and markup of a page; see html.h. */
 #include "present/html.h"
 
-#include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -11,21 +9,6 @@ void page_raw(page *p, const char *markup)
 {
 	fputs(markup, p->out);
 	p->n_bytes += strlen(markup);
-}
-
-void page_format(page *p, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	int n = vfprintf(p->out, format, args);
-	va_end(args);
-	p->n_bytes += n > 0 ? (size_t)n : 0;
-}
-
-bool page_is_full(const page *p)
-{
-	return p->n_bytes >= PAGE_BUDGET;
 }
 
 /* What HTML could act on, in text and in attributes in any quotes. */
@@ -80,31 +63,4 @@ void page_text(page *p, const char *text, size_t max)
 		page_raw(p, "\u2026");
 	while (tail < end)
 		tail += put_character(p, tail, (size_t)(end - tail));
-}
-
-void page_table_title(page *p, const table *t)
-{
-	char words[PAGE_NAME + 1];
-
-	if (t->title) {
-		page_text(p, t->title, PAGE_NAME);
-		return;
-	}
-	snprintf(words, sizeof words, "%s", t->key);
-	for (char *at = words; *at; at++)
-		*at = *at == '_' ? ' ' : *at;
-	if (words[0] >= 'a' && words[0] <= 'z')
-		words[0] = (char)(words[0] - 'a' + 'A');
-	page_text(p, words, PAGE_NAME);
-}
-
-void page_bar(page *p, const char *class_name, double share)
-{
-	double width = share > 0 ? fmin(share, 1) * 100 : 0;
-
-	page_format(p,
-		    "<svg class=\"%s\" viewBox=\"0 0 100 8\" preserveAspectRatio=\"none\" aria-hidden=\"true\">"
-		    "<rect class=\"rest\" width=\"100\" height=\"8\"/><rect class=\"part\" width=\"%.2f\" "
-		    "height=\"8\"/></svg>",
-		    class_name, width);
 }

@@ -2,7 +2,7 @@
  * docs/sonde-report.md. */
 #include "present/present.h"
 
-static void put_cell(json_writer *w, const cell *c)
+void json_put_cell(json_writer *w, const cell *c)
 {
 	switch (c->type) {
 	case CELL_UNKNOWN:
@@ -51,7 +51,7 @@ static void put_table(json_writer *w, const table *t)
 		json_begin_object(w);
 		for (size_t i = 0; i < t->n_columns; i++) {
 			json_key(w, t->columns[i].key);
-			put_cell(w, &t->cells[row * t->n_columns + i]);
+			json_put_cell(w, &t->cells[row * t->n_columns + i]);
 		}
 		if (is_tree) {
 			json_key(w, "depth");
@@ -92,7 +92,7 @@ static void put_integer(json_writer *w, const char *key, bool is_known, int64_t 
 		json_null(w);
 }
 
-static void put_finding(json_writer *w, const sonde_finding *f)
+void json_put_finding(json_writer *w, const sonde_finding *f)
 {
 	json_begin_object(w);
 	json_key(w, "rule");
@@ -128,14 +128,14 @@ static void put_findings(json_writer *w, const sonde_result *result)
 	json_begin_array(w);
 	for (size_t i = 0; i < result->n_findings; i++) {
 		json_line(w);
-		put_finding(w, result->findings[i]);
+		json_put_finding(w, result->findings[i]);
 	}
 	if (result->n_findings)
 		json_line(w);
 	json_end_array(w);
 }
 
-static void put_notes(json_writer *w, const result_note *notes)
+void json_put_notes(json_writer *w, const result_note *notes)
 {
 	json_line(w);
 	json_key(w, "notes");
@@ -160,13 +160,13 @@ void json_put_members(json_writer *w, const sonde_result *result)
 	for (const result_value *value = result->values; value; value = value->next) {
 		json_line(w);
 		json_key(w, value->key);
-		put_cell(w, &value->value);
+		json_put_cell(w, &value->value);
 	}
 	if (result->has_findings)
 		put_findings(w, result);
 	for (const table *t = result->tables; t; t = t->next)
 		put_table(w, t);
-	put_notes(w, result->notes);
+	json_put_notes(w, result->notes);
 }
 
 void json_print(const sonde_result *result, const sonde_print_options *options, FILE *out)

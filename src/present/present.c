@@ -49,8 +49,5 @@ sonde_status sonde_result_print(const sonde_result *result, sonde_format format,
 				 result->tables ? "; its first is " : "", result->tables ? result->tables->key : "");
 	errno = 0;
 	formats[format](result, &complete, out);
-	if (fflush(out) != 0 || ferror(out))
-		return error_set(err, SONDE_E_IO, -1, "cannot write the result: %s",
-				 errno ? strerror(errno) : "the stream failed");
-	return SONDE_OK;
+	return error_of_stream(err, out);
 }

@@ -15,6 +15,11 @@ void text_print(const sonde_result *result, const sonde_print_options *options, 
 void json_print(const sonde_result *result, const sonde_print_options *options, FILE *out);
 /* The same within an object that has more members. */
 void json_put_members(json_writer *w, const sonde_result *result);
+void json_put_cell(json_writer *w, const cell *c);
+void json_put_finding(json_writer *w, const sonde_finding *f);
+void json_put_notes(json_writer *w, const result_note *notes); /* a member */
+/* How a table is shown, as members of an object: key, title, columns, chart, parts; json_view.c. */
+void json_put_view(json_writer *w, const table *t);
 void csv_print(const sonde_result *result, const sonde_print_options *options, FILE *out);
 void markdown_print(const sonde_result *result, const sonde_print_options *options, FILE *out);
 void html_print(const sonde_result *result, const sonde_print_options *options, FILE *out);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
+#include "record/text.h"
 
 enum { TEXT_MAX = 255, VALUE_MAX = 4000, DIMS_MAX = 32, STACK_MAX = 48, STACK_SKIP = 2 };
 
@@ -65,7 +66,7 @@ static void payload_double(payload *p, double value)
 }
 
 /* A text of 1 to 7 bytes as a word, in at most two loads. */
-static uint64_t short_text(const char *text, size_t len)
+static uint64_t text_word(const char *text, size_t len)
 {
 	uint32_t low, high;
 	uint16_t half, other;
@@ -91,7 +92,7 @@ static void payload_text(payload *p, const char *text, size_t len)
 	*p->next++ = len;
 	if (len < 8) {
 		if (len)
-			*p->next++ = short_text(text, len);
+			*p->next++ = text_word(text, len);
 		return;
 	}
 	for (; end - text >= 8; text += 8)
@@ -169,10 +170,10 @@ static size_t shape_words(size_t n_dims, uint32_t mode)
 	return !(mode & MODE_SHAPES) ? 0 : n_dims <= DIMS_MAX ? n_dims : DIMS_MAX;
 }
 
-static size_t arg_words(const sonde_arg *arg, uint32_t mode)
+static size_t arg_words(const sonde_arg *arg, uint32_t mode, size_t *ret_len)
 {
 	if (arg->type == SONDE_ARG_STR_)
-		return text_words(arg->n <= TEXT_MAX ? arg->n : clipped(arg->value.str, TEXT_MAX));
+		return text_words(*ret_len = clipped(arg->value.str, TEXT_MAX));
 	if (arg->type == SONDE_ARG_SHAPE_)
 		return 1 + shape_words(arg->n, mode);
 	return 1;
@@ -191,10 +192,10 @@ static void put_shape(payload *p, const int64_t *dims, size_t n_dims, uint32_t m
 		payload_word(p, (uint64_t)dims[i]);
 }
 
-static void put_arg(payload *p, const sonde_arg *arg, uint32_t mode)
+static void put_arg(payload *p, const sonde_arg *arg, uint32_t mode, size_t len)
 {
 	if (arg->type == SONDE_ARG_STR_)
-		payload_text(p, arg->value.str, arg->n <= TEXT_MAX ? arg->n : clipped(arg->value.str, TEXT_MAX));
+		payload_text(p, arg->value.str, len);
 	else if (arg->type == SONDE_ARG_SHAPE_)
 		put_shape(p, arg->value.dims, arg->n, mode);
 	else
@@ -205,7 +206,7 @@ static void put_arg(payload *p, const sonde_arg *arg, uint32_t mode)
 __attribute__((flatten)) sonde_scope sonde_begin_args_(sonde_site *site, const sonde_arg *args, size_t n_args)
 {
 	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED), mode = record_mode_now();
-	size_t n_words = 0;
+	size_t n_words = 0, lens[NAME_MAX_ARGS];
 	payload p;
 
 	if (!id)
@@ -213,13 +214,39 @@ __attribute__((flatten)) sonde_scope sonde_begin_args_(sonde_site *site, const s
 	if (n_args > NAME_MAX_ARGS)
 		n_args = NAME_MAX_ARGS;
 	for (size_t i = 0; i < n_args; i++)
-		n_words += arg_words(&args[i], mode);
+		n_words += arg_words(&args[i], mode, &lens[i]);
 	if (!payload_begin(&p, n_words))
 		return id;
 	for (size_t i = 0; i < n_args; i++)
-		put_arg(&p, &args[i], mode);
+		put_arg(&p, &args[i], mode, lens[i]);
 	payload_end(&p, id);
 	return id;
+}
+
+static __attribute__((noinline)) void begin_long_text(uint32_t id, const char *text)
+{
+	put_texts(id, false, 0, text, NULL);
+}
+
+/* A short text takes the same room whatever its length: that need not be known before the next event finds its own. */
+void sonde_begin_text_(uint32_t id, const char *text)
+{
+#ifdef __SSE2__
+	enum { WORDS = 1 + SHORT_TEXT / 8 };
+	short_text t;
+
+	if (short_text_read(&t, text)) {
+		uint64_t *at = sonde_reserve_(2 + WORDS);
+		if (at) {
+			at[1] = WORDS;
+			at[2] = t.len;
+			short_text_write(&t, at + 3);
+			__atomic_store_n(at, sonde_ticks_() << EVENT_TICK_SHIFT | EVENT_PAYLOAD | id, __ATOMIC_RELEASE);
+			return;
+		}
+	}
+#endif
+	begin_long_text(id, text);
 }
 
 static size_t info_words(const sonde_op_info *info, uint32_t mode)
@@ -251,15 +278,6 @@ __attribute__((flatten)) sonde_scope sonde_begin_op_(sonde_site *site, const son
 }
 
 /* ---- Names made at run time -------------------------------------------------------------------------------------- */
-
-sonde_scope sonde_begin(const char *name)
-{
-	if (!sonde_on_(SONDE_ACTIVE_CPU_))
-		return 0;
-	uint32_t id = name_intern(NAME_SCOPE, SONDE_OTHER, name);
-	sonde_event_(id);
-	return id;
-}
 
 void sonde_end(sonde_scope scope)
 {

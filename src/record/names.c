@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include "record/text.h"
 
 enum { SLOTS = 1 << 17, STEP = 64 << 10, RECENT = 1024 };
 
@@ -173,27 +174,6 @@ static const name_record *intern(name_key *k, const sonde_site *site, const sond
 
 /* ---- Names made at run time -------------------------------------------------------------------------------------- */
 
-/* Word by word: a call would take as long as the rest of an event. */
-static inline bool same_text(const char *a, const char *b, size_t len)
-{
-	uint64_t x, y;
-
-	if (len < 8) {
-		while (len && a[len - 1] == b[len - 1])
-			len--;
-		return !len;
-	}
-	for (; len > 8; a += 8, b += 8, len -= 8) {
-		memcpy(&x, a, 8);
-		memcpy(&y, b, 8);
-		if (x != y)
-			return false;
-	}
-	memcpy(&x, a + len - 8, 8);
-	memcpy(&y, b + len - 8, 8);
-	return x == y;
-}
-
 /* A record without a place in the source and without arguments, in two comparisons. */
 static inline bool is_made_at_run_time(const name_record *r, uint32_t kind_and_category, size_t len)
 {
@@ -220,34 +200,52 @@ static const name_record *recent_record(const char *name)
 	return (const name_record *)(names.bytes + __atomic_load_n(recent_of(name), __ATOMIC_ACQUIRE));
 }
 
-static inline bool is_name(const name_record *r, uint32_t kind_and_category, const char *name, size_t len)
-{
-	return len - 1 < NAME_MAX_BYTES && is_made_at_run_time(r, kind_and_category, len) &&
-	       same_text(r->text, name, len);
-}
-
-static __attribute__((noinline)) uint32_t intern_anew(uint32_t kind_and_category, const char *name)
+/* Not in recent, or no short text. */
+static __attribute__((noinline)) uint32_t intern_slowly(uint32_t kind_and_category, const char *name)
 {
 	name_key k = { .kind = (uint8_t)kind_and_category,
 		       .category = (uint16_t)(kind_and_category >> 16),
-		       .name = name,
-		       .len = strlen(name) };
-	const name_record *r = intern(&k, NULL, NULL, 0);
+		       .name = name ? name : "" };
+	k.len = strlen(k.name);
+	const name_record *r = recent_record(k.name);
 
+	if (k.len - 1 < NAME_MAX_BYTES && is_made_at_run_time(r, kind_and_category, k.len) &&
+	    memcmp(r->text, k.name, k.len) == 0)
+		return r->id;
+	r = intern(&k, NULL, NULL, 0);
 	if (!r)
 		return NAME_FULL_ID;
-	__atomic_store_n(recent_of(name), (uint32_t)((const uint8_t *)r - names.bytes), __ATOMIC_RELEASE);
+	__atomic_store_n(recent_of(k.name), (uint32_t)((const uint8_t *)r - names.bytes), __ATOMIC_RELEASE);
 	return r->id;
+}
+
+static inline uint32_t intern_text(uint32_t kind_and_category, const char *name)
+{
+#ifdef __SSE2__
+	short_text t;
+
+	if (name && short_text_read(&t, name)) {
+		const name_record *r = recent_record(name);
+		/* The table has room behind its last record. */
+		if (t.len && is_made_at_run_time(r, kind_and_category, t.len) && short_text_is(&t, r->text))
+			return r->id;
+	}
+#endif
+	return intern_slowly(kind_and_category, name);
 }
 
 uint32_t name_intern(name_kind kind, uint32_t category, const char *name)
 {
-	uint32_t kind_and_category = (uint32_t)kind | category << 16;
+	return intern_text((uint32_t)kind | category << 16, name);
+}
 
-	if (!name)
-		name = "";
-	const name_record *r = recent_record(name);
-	return is_name(r, kind_and_category, name, strlen(name)) ? r->id : intern_anew(kind_and_category, name);
+sonde_scope sonde_begin(const char *name)
+{
+	if (!sonde_on_(SONDE_ACTIVE_CPU_))
+		return 0;
+	uint32_t id = intern_text(NAME_SCOPE | SONDE_OTHER << 16, name);
+	sonde_event_(id);
+	return id;
 }
 
 uint32_t sonde_site_register_(sonde_site *site, sonde_category category, const sonde_arg *args, size_t n_args)

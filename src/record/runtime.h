@@ -5,7 +5,7 @@
  *   config.c   from struct and environment to what shall be recorded
  *   ring.c     the shared memory: chunks for threads, taken, sealed and given back
  *   writer.c   the thread that encodes sealed chunks into the file
- *   names.c    names to 16-bit ids
+ *   names.c    names to 16-bit ids; text.h: short texts at once
  *   events.c   everything that is more than one word
  *   memory.c   who holds how much
  *   clock.c    ticks, and pairs of ticks and nanoseconds

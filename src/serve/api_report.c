@@ -69,58 +69,6 @@ static const char *find_analysis(const char *name, const char **ret_command)
 	return exists(name) ? name : NULL;
 }
 
-/* ---- What a table needs to be shown ------------------------------------------------------------------------------ */
-
-static const char *type_name(cell_type type)
-{
-	static const char *const names[] = {
-		[CELL_UNKNOWN] = "string",  [CELL_STRING] = "string", [CELL_COUNT] = "count",
-		[CELL_INTEGER] = "integer", [CELL_NS] = "ns",	      [CELL_BYTES] = "bytes",
-		[CELL_PERCENT] = "percent", [CELL_NUMBER] = "number", [CELL_BOOL] = "bool"
-	};
-
-	return names[type];
-}
-
-static void put_chart(json_writer *w, const table *t)
-{
-	static const char *const kinds[] = { NULL, "line", "steps", "bars" };
-
-	json_key(w, "chart");
-	if (t->chart.kind == CHART_NONE) {
-		json_null(w);
-		return;
-	}
-	json_begin_object(w);
-	put_text(w, "kind", kinds[t->chart.kind]);
-	put_text(w, "x", t->columns[t->chart.x].key);
-	put_text(w, "y", t->columns[t->chart.y].key);
-	put_text(w, "series", t->chart.series < t->n_columns ? t->columns[t->chart.series].key : NULL);
-	json_end_object(w);
-}
-
-static void put_table(json_writer *w, const table *t)
-{
-	json_begin_object(w);
-	put_text(w, "key", t->key);
-	put_text(w, "title", t->title);
-	put_list(w, "columns");
-	for (size_t i = 0; i < t->n_columns; i++) {
-		const column *c = &t->columns[i];
-		json_begin_object(w);
-		put_text(w, "key", c->key);
-		put_text(w, "header", c->header);
-		put_text(w, "type", type_name(c->type));
-		put_bool(w, "bar", c->bar);
-		put_bool(w, "hidden", c->priority < 0);
-		json_end_object(w);
-	}
-	json_end_array(w);
-	put_chart(w, t);
-	put_bool(w, "tree", table_is_tree(t));
-	json_end_object(w);
-}
-
 static void put_result(reply *out, const sonde_result *result)
 {
 	json_writer *w = reply_json(out);
@@ -133,8 +81,12 @@ static void put_result(reply *out, const sonde_result *result)
 	put_text(w, "headline", result->headline);
 	put_text(w, "summary", result->summary);
 	put_list(w, "tables");
-	for (const table *t = result->tables; t; t = t->next)
-		put_table(w, t);
+	for (const table *t = result->tables; t; t = t->next) {
+		json_begin_object(w);
+		json_put_view(w, t);
+		put_bool(w, "tree", table_is_tree(t));
+		json_end_object(w);
+	}
 	json_end_array(w);
 	json_end_object(w);
 	json_end_object(w);

@@ -26,7 +26,7 @@ typedef struct drawing {
 	int64_t roots_end;
 	unsigned n_rows;
 	uint64_t n_left_out;
-	bool in_bytes, is_part;
+	bool in_bytes;
 } drawing;
 
 /* The hues of the page: web/src/data/colors.ts. */
@@ -143,16 +143,10 @@ static void put_head(const drawing *d, const char *name)
 {
 	unsigned height = TOP + ROW * d->n_rows + BOTTOM;
 
-	fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" ", d->out);
-	if (d->is_part)
-		fprintf(d->out, "class=\"flame\" viewBox=\"0 0 %d %u\">\n", WIDTH, height);
-	else
-		fprintf(d->out, "width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n", WIDTH, height, WIDTH, height);
-	if (!d->is_part) {
-		put_style(d->out);
-		fprintf(d->out, "<rect width=\"%d\" height=\"%u\" style=\"fill:#fff;fill-opacity:1\"/>\n", WIDTH,
-			height);
-	}
+	fprintf(d->out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n",
+		WIDTH, height, WIDTH, height);
+	put_style(d->out);
+	fprintf(d->out, "<rect width=\"%d\" height=\"%u\" style=\"fill:#fff;fill-opacity:1\"/>\n", WIDTH, height);
 	fprintf(d->out, "<text class=\"h\" x=\"%d\" y=\"26\">", SIDE);
 	if (name) {
 		put_text(d->out, name, strlen(name));
@@ -185,8 +179,7 @@ static void draw(drawing *d, const char *name)
 	fputs("</svg>\n", d->out);
 }
 
-sonde_status flame_svg(const flame *f, const flame_options *how, const char *name, bool is_part, FILE *out,
-		       sonde_error *err)
+sonde_status flame_svg(const flame *f, const flame_options *how, const char *name, FILE *out, sonde_error *err)
 {
 	size_t n = f->nodes.n + 1;
 	drawing d = { .f = f,
@@ -195,8 +188,7 @@ sonde_status flame_svg(const flame *f, const flame_options *how, const char *nam
 		      .x = calloc(n, sizeof *d.x),
 		      .filled = calloc(n, sizeof *d.filled),
 		      .depth = calloc(n, sizeof *d.depth),
-		      .in_bytes = how->by == FLAME_MEMORY,
-		      .is_part = is_part };
+		      .in_bytes = how->by == FLAME_MEMORY };
 	bool ok = d.order && d.x && d.filled && d.depth;
 
 	if (ok)

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include "analyze/flame.h"
 
-/* name: of the trace, or NULL. is_part: in a page that has styles for it, src/present/html/report.css. */
-sonde_status flame_svg(const flame *f, const flame_options *how, const char *name, bool is_part, FILE *out,
-		       sonde_error *err);
+/* name: of the trace, or NULL. */
+sonde_status flame_svg(const flame *f, const flame_options *how, const char *name, FILE *out, sonde_error *err);
 
 #endif

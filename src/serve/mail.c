@@ -198,5 +198,5 @@ sonde_status mail_end(mail *m, const char *views, FILE *out, sonde_error *err)
 	sem_destroy(&m->server.heavy);
 	if (!ok)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	return out && (fflush(out) != 0 || ferror(out)) ? error_set(err, SONDE_E_IO, -1, "cannot write") : SONDE_OK;
+	return out ? error_of_stream(err, out) : SONDE_OK;
 }

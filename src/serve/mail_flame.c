@@ -3,12 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/parse_units.h"
 #include "analyze/result.h"
+#include "analyze/stats.h"
 #include "serve/flame_json.h"
 #include "serve/flame_svg.h"
 #include "serve/mail.h"
 
-enum { NODE_BYTES = 40 }; /* of a node as JSON, about */
+enum { NODE_BYTES = 40 };			 /* of a node as JSON, about */
+enum { REPORT_NODES = 5000, REPORT_NAME = 240 }; /* of a flame graph in a report */
 
 static const char *const bys[] = { "time", "self", "device", "memory" };
 enum { N_BYS = sizeof bys / sizeof bys[0] };
@@ -19,7 +22,7 @@ static size_t max_nodes_of(const sonde_picture_options *o)
 	return (size_t)(o->max_bytes / (2 * NODE_BYTES));
 }
 
-static sonde_status choose(const sonde_picture_options *o, flame_options *ret, sonde_error *err)
+static sonde_status choose(const sonde_picture_options *o, const sonde_index *ix, flame_options *ret, sonde_error *err)
 {
 	size_t by = 0;
 
@@ -28,7 +31,13 @@ static sonde_status choose(const sonde_picture_options *o, flame_options *ret, s
 	if (by == N_BYS)
 		return error_set(err, SONDE_E_USAGE, -1, "a flame graph is by time, self, device or memory, not by %s",
 				 o->by);
+	if (o->ranks && !number_list_is_valid(o->ranks))
+		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", o->ranks);
 	*ret = (flame_options){ .by = (flame_by)by,
+				.ranks = o->ranks,
+				.use_time = o->use_time,
+				.from_ns = add_bounded(index_start_ns(ix), o->from_ns),
+				.to_ns = add_bounded(index_start_ns(ix), o->to_ns),
 				.no_python = o->no_python,
 				.max_depth = o->max_depth,
 				.use_steps = o->use_steps,
@@ -157,7 +166,7 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 	sonde_status status = mail_options(trace, options, &o, err);
 
 	if (!status)
-		status = choose(&o, &how, err);
+		status = choose(&o, trace->index, &how, err);
 	if (!status)
 		status = build(&f, trace->index, &how, &o, is_page ? max_nodes_of(&o) : SIZE_MAX, err);
 	if (status)
@@ -165,7 +174,7 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 	else if (is_page)
 		status = write_page(trace, &f, &how, &o, out, err);
 	else if (strcmp(format, "svg") == 0)
-		status = flame_svg(&f, &how, o.name, false, out, err);
+		status = flame_svg(&f, &how, o.name, out, err);
 	else if (strcmp(format, "folded") == 0)
 		put_folded(out, &f);
 	else if (strcmp(format, "json") == 0)
@@ -174,9 +183,7 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 		status =
 			error_set(err, SONDE_E_USAGE, -1, "a flame graph is html, svg, json or folded, not %s", format);
 	flame_done(&f);
-	if (!status && (fflush(out) != 0 || ferror(out)))
-		status = error_set(err, SONDE_E_IO, -1, "cannot write");
-	return status;
+	return status ? status : error_of_stream(err, out);
 }
 
 sonde_status sonde_flame_add(sonde_result *result, const sonde_trace *trace, const sonde_picture_options *options,
@@ -185,22 +192,26 @@ sonde_status sonde_flame_add(sonde_result *result, const sonde_trace *trace, con
 	sonde_picture_options o;
 	flame_options how;
 	flame f = { 0 };
-	char *svg = NULL;
+	char *text = NULL;
 	size_t len = 0;
 	sonde_status status = mail_options(trace, options, &o, err);
 
 	if (!status)
-		status = choose(&o, &how, err);
+		status = choose(&o, trace->index, &how, err);
 	if (!status)
-		status = build(&f, trace->index, &how, &o, SIZE_MAX, err);
-	FILE *out = status || f.total == 0 ? NULL : open_memstream(&svg, &len);
-	if (out)
-		status = flame_svg(&f, &how, o.name, true, out, err);
-	if (out && fclose(out) == 0 && !status)
-		result->figure = result_string(result, svg);
-	if (!status && f.total > 0 && !result->figure)
+		status = build(&f, trace->index, &how, &o, REPORT_NODES, err);
+	FILE *out = status || f.total == 0 ? NULL : open_memstream(&text, &len);
+	if (out) {
+		json_writer w = json_to(out);
+		w.in_page = true;
+		w.max_text = REPORT_NAME;
+		bool ok = put_flame(&w, &f, &how, false, trace->index);
+		if (fclose(out) == 0 && ok)
+			result->flame = result_string(result, text);
+	}
+	if (!status && f.total > 0 && !result->flame)
 		status = out_of_memory(err);
-	free(svg);
+	free(text);
 	flame_done(&f);
 	return status;
 }

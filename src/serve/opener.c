@@ -1,9 +1,9 @@
 /*
  * Opens traces in the background, one after the other, and opens those again whose program still runs.
  *
- * A recording that grows is read anew: its blocks, what its ring holds, and the index over all of it. That takes as
- * long as the recording is large, so the pause until the next time grows with it, from REFRESH_NS on: following costs
- * at most a fifth of a core (FOLLOW_SHARE). Whoever uses the trace from before keeps it until he is done.
+ * A recording that grows is opened again and again, which takes as long as much is new (import/recording_follow.h).
+ * The pause until the next time grows with that, from REFRESH_NS on: following costs at most a fifth of a core
+ * (FOLLOW_SHARE). Whoever uses the trace from before keeps it until he is done.
  */
 #include "serve/server.h"
 
@@ -11,6 +11,7 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/error.h"
+#include "import/recording_follow.h"
 
 #define REFRESH_NS 700000000
 #define SCAN_NS 2000000000
@@ -20,6 +21,7 @@ enum { OPEN_MAX = 8, FOLLOW_SHARE = 5 };
 typedef struct opening {
 	sonde_server *server;
 	session *session;
+	const opened *before; /* what was open, or NULL */
 } opening;
 
 static bool note_progress(void *context, uint64_t done, uint64_t total)
@@ -46,23 +48,58 @@ static bool is_live(const sonde_trace *t)
 	return false;
 }
 
+/* A recording that was live is read on from where it was whole; at its end it is opened as any other. */
+static sonde_status open_recording(const opening *how, const sonde_open_options *options, sonde_trace **ret_trace,
+				   sonde_error *err)
+{
+	const char *path = how->session->path;
+	const trace_source source = { .path = path, .before = how->before ? how->before->trace : NULL };
+
+	if (how->before && how->before->is_live && trace_open_recordings(&source, 1, ret_trace, NULL) == SONDE_OK) {
+		if (is_live(*ret_trace))
+			return SONDE_OK;
+		sonde_trace_free(*ret_trace);
+	}
+	*ret_trace = NULL;
+	return sonde_trace_open_with(&path, 1, options, ret_trace, err);
+}
+
+static sonde_status prepare(session *of, sonde_trace *t, const sonde_open_options *options, sonde_error *err)
+{
+	if (t->index || !is_live(t))
+		return sonde_trace_prepare(t, options, err);
+	if (!of->follow)
+		of->follow = recording_follow_new();
+	if (!of->follow)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	return recording_follow_index(of->follow, t, options->progress, options->context, &t->index, err);
+}
+
+static void stop_following(session *of)
+{
+	recording_follow_free(of->follow);
+	of->follow = NULL;
+}
+
 static opened *open_trace(opening *how, sonde_error *err)
 {
 	sonde_open_options options = { .struct_size = sizeof options, .progress = note_progress, .context = how };
-	const char *path = how->session->path;
 	opened *o = calloc(1, sizeof *o);
 
 	if (!o) {
 		error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 		return NULL;
 	}
-	if (sonde_trace_open_with(&path, 1, &options, &o->trace, err) || sonde_trace_prepare(o->trace, &options, err)) {
-		sonde_trace_free(o->trace);
-		free(o);
-		return NULL;
-	}
-	if (trace_is_broken(o->trace)) {
-		error_set(err, SONDE_E_TRUNCATED, -1, "%s: the file was cut off while it was read", path);
+	sonde_status status = open_recording(how, &options, &o->trace, err);
+	if (!status)
+		status = prepare(how->session, o->trace, &options, err);
+	if (!status && trace_is_broken(o->trace))
+		status = error_set(err, SONDE_E_TRUNCATED, -1, "%s: the file was cut off while it was read",
+				   how->session->path);
+	o->is_live = !status && is_live(o->trace);
+	if (!o->is_live)
+		stop_following(how->session);
+	if (status) {
 		sonde_trace_free(o->trace);
 		free(o);
 		return NULL;
@@ -71,7 +108,6 @@ static opened *open_trace(opening *how, sonde_error *err)
 	sonde_trace_get_facts(o->trace, &facts);
 	o->n_events = facts.n_events;
 	o->ix = o->trace->index;
-	o->is_live = is_live(o->trace);
 	o->is_mapped = trace_is_mapped(o->trace);
 	o->n_users = 1;
 	return o;
@@ -110,7 +146,7 @@ static int64_t pause_after(int64_t took_ns, int64_t cpu_ns)
 /* The lock is held, but for the opening itself. */
 static void open_session(sonde_server *s, session *of)
 {
-	opening how = { s, of };
+	opening how = { s, of, of->opened };
 	sonde_error err = { .position = -1 };
 	int64_t start = monotonic_ns(), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
@@ -120,14 +156,21 @@ static void open_session(sonde_server *s, session *of)
 		session_changed(s, of);
 	}
 	file_state before = file_state_of(of->path);
+	opened *used = of->opened; /* it may be given up meanwhile */
+	if (used)
+		used->n_users++;
 	pthread_mutex_unlock(&s->lock);
 	opened *new = open_trace(&how, &err);
+	if (used)
+		session_release(s, used);
 	pthread_mutex_lock(&s->lock);
 	of->file = before;
 	of->is_rewritten = false;
 	of->opened_at_ns = monotonic_ns();
 	of->read_at_ns = start;
-	of->pause_ns = pause_after(of->opened_at_ns - start, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu);
+	/* The first time takes as long as there is much; what an update takes is known after the next. */
+	of->pause_ns =
+		used ? pause_after(of->opened_at_ns - start, clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu) : REFRESH_NS;
 	opened *old = put_in_place(of, new, &err);
 	session_changed(s, of);
 	if (!old)
@@ -188,6 +231,7 @@ static opened *take_oldest(sonde_server *s)
 	opened *o = oldest->opened;
 	oldest->opened = NULL;
 	oldest->state = SESSION_CLOSED;
+	stop_following(oldest);
 	session_changed(s, oldest);
 	return o;
 }

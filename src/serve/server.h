@@ -71,6 +71,7 @@ typedef struct session {
 	int64_t opened_at_ns; /* when it was opened, and how long it is left then */
 	int64_t pause_ns;
 	notes *notes;
+	struct recording_follow *follow; /* of a live one; the opener's own */
 } session;
 
 struct http;

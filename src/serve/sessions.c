@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "import/files.h"
+#include "import/recording_follow.h"
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 
@@ -25,6 +26,7 @@ void session_changed(sonde_server *s, session *of)
 
 static void free_session(session *one)
 {
+	recording_follow_free(one->follow);
 	notes_free(one->notes);
 	free(one->path);
 	free(one->name);

@@ -79,7 +79,7 @@ static sonde_op_stats op_stats(const sonde_report *r, profile_node *node)
 	int64_t span = sonde_report_total_ns(r);
 
 	return (sonde_op_stats){
-		.name = trace_text(r->trace, node->name),
+		.name = node->text,
 		.category = node->mixed ? "mixed" : trace_text(r->trace, node->category),
 		.calls = s->calls,
 		.total_ns = s->total_ns,

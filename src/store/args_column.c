@@ -104,14 +104,23 @@ static bool add_template(columns_reader *c)
 
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
-static void put_value(const columns_reader *c, column_gap *of, uint64_t number, uint64_t record)
+static void put_value(columns_reader *c, column_gap *of, uint64_t number, uint64_t record)
 {
 	args_column *to = &c->columns[of->column];
 
 	if (of->kind == ARG_INT)
 		number = (uint64_t)(of->last = (int64_t)((uint64_t)of->last + (uint64_t)unzigzag(number)));
-	to->values[record] = (int64_t)number;
-	to->kinds[record] = of->kind == ARG_INT ? ARGS_IS_INT : ARGS_IS_TEXT;
+	uint8_t kind = of->kind == ARG_INT ? ARGS_IS_INT : ARGS_IS_TEXT;
+	if (!to->is_rare) {
+		to->values[record] = (int64_t)number;
+		to->kinds[record] = kind;
+		return;
+	}
+	args_value *added = VEC_ADD(&to->rare);
+	if (added)
+		*added = (args_value){ (int64_t)number, (uint32_t)record, kind };
+	else
+		c->failed = true;
 }
 
 /* The first record of the template in a block counts from 0. */
@@ -169,6 +178,8 @@ bool args_columns_read(const sonde_index *ix, args_column *wanted, size_t n)
 	assert(n <= COLUMNS_MAX_READ);
 	c.failed = !c.templates_of;
 	for (size_t i = 0; i < n; i++) {
+		if (wanted[i].is_rare)
+			continue;
 		wanted[i].values = calloc(n_records + 1, sizeof *wanted[i].values);
 		wanted[i].kinds = calloc(n_records + 1, sizeof *wanted[i].kinds);
 		c.failed |= !wanted[i].values || !wanted[i].kinds;
@@ -185,6 +196,7 @@ bool args_columns_read(const sonde_index *ix, args_column *wanted, size_t n)
 void args_columns_done(args_column *wanted, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
+		VEC_DONE(&wanted[i].rare);
 		free(wanted[i].values);
 		free(wanted[i].kinds);
 		wanted[i].values = NULL;
@@ -192,23 +204,45 @@ void args_columns_done(args_column *wanted, size_t n)
 	}
 }
 
-static args_value_kind column_kind(const sonde_index *ix, const args_column *c, uint32_t args)
+/* Records were read in order. */
+static args_value find_rare(const args_column *c, uint32_t record)
 {
-	return args && args <= ix->sections[SECTION_ARGS].n_rows ? (args_value_kind)c->kinds[args - 1] : ARGS_MISSING;
+	size_t low = 0, high = c->rare.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (c->rare.items[middle].record < record)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < c->rare.n && c->rare.items[low].record == record ? c->rare.items[low] : (args_value){ 0 };
 }
 
-const char *args_column_text(const sonde_index *ix, const args_column *c, uint32_t args, size_t *ret_len)
+static args_value column_value(const sonde_index *ix, const args_column *c, uint32_t args)
+{
+	if (!args || args > ix->sections[SECTION_ARGS].n_rows)
+		return (args_value){ 0 };
+	return c->is_rare ? find_rare(c, args - 1) : (args_value){ c->values[args - 1], args - 1, c->kinds[args - 1] };
+}
+
+static const char *text_of(const sonde_index *ix, args_value value, size_t *ret_len)
 {
 	const uint64_t *offsets = ix->data[SECTION_ARG_TEXTS];
 
-	if (column_kind(ix, c, args) != ARGS_IS_TEXT)
+	if (value.kind != ARGS_IS_TEXT)
 		return NULL;
-	uint64_t number = (uint64_t)c->values[args - 1];
+	uint64_t number = (uint64_t)value.value;
 	if (number >= ix->sections[SECTION_ARG_TEXTS].n_rows || offsets[number] > offsets[number + 1] ||
 	    offsets[number + 1] > ix->sections[SECTION_ARG_TEXT_BYTES].length)
 		return NULL;
 	*ret_len = offsets[number + 1] - offsets[number];
 	return (const char *)ix->data[SECTION_ARG_TEXT_BYTES] + offsets[number];
+}
+
+const char *args_column_text(const sonde_index *ix, const args_column *c, uint32_t args, size_t *ret_len)
+{
+	return text_of(ix, column_value(ix, c, args), ret_len);
 }
 
 /* A text without its quotes, terminated; "" when it is too long for a number. */
@@ -230,10 +264,11 @@ int64_t args_column_int(const sonde_index *ix, const args_column *c, uint32_t ar
 	char buffer[64];
 	size_t len;
 	int64_t value;
-	const char *json = args_column_text(ix, c, args, &len);
+	args_value found = column_value(ix, c, args);
+	const char *json = text_of(ix, found, &len);
 
 	if (!json)
-		return column_kind(ix, c, args) == ARGS_IS_INT ? c->values[args - 1] : otherwise;
+		return found.kind == ARGS_IS_INT ? found.value : otherwise;
 	const char *text = number_text(json, len, buffer, sizeof buffer);
 	return decimal_scaled(text, strlen(text), 0, &value) == DECIMAL_EXACT ? value : otherwise;
 }
@@ -242,10 +277,11 @@ double args_column_f64(const sonde_index *ix, const args_column *c, uint32_t arg
 {
 	char buffer[64], *end;
 	size_t len;
-	const char *json = args_column_text(ix, c, args, &len);
+	args_value found = column_value(ix, c, args);
+	const char *json = text_of(ix, found, &len);
 
 	if (!json)
-		return column_kind(ix, c, args) == ARGS_IS_INT ? (double)c->values[args - 1] : otherwise;
+		return found.kind == ARGS_IS_INT ? (double)found.value : otherwise;
 	const char *text = number_text(json, len, buffer, sizeof buffer);
 	double value = decimal_f64(text, &end);
 	return *text && !*end ? value : otherwise;

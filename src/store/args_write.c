@@ -195,7 +195,8 @@ uint32_t builder_args_at(builder *b, uint32_t template, const int64_t *values)
 void args_writer_done(args_writer *w)
 {
 	intern_done(&w->templates);
-	text_pool_free(w->texts);
+	if (!w->borrows_texts)
+		text_pool_free(w->texts);
 	bulk_done(&w->text_order);
 	bulk_done(&w->text_numbers);
 	VEC_DONE(&w->states);
@@ -203,4 +204,15 @@ void args_writer_done(args_writer *w)
 	bulk_done(&w->records);
 	bulk_done(&w->blocks);
 	*w = (args_writer){ 0 };
+}
+
+bool args_writer_copy(args_writer *to, const args_writer *from)
+{
+	to->texts = from->texts;
+	to->borrows_texts = from->texts;
+	to->n_records = from->n_records;
+	return intern_copy(&to->templates, &from->templates) && bulk_copy(&to->text_order, &from->text_order) &&
+	       bulk_copy(&to->text_numbers, &from->text_numbers) && VEC_COPY(&to->states, &from->states) &&
+	       bulk_copy(&to->values, &from->values) && bulk_copy(&to->records, &from->records) &&
+	       bulk_copy(&to->blocks, &from->blocks);
 }

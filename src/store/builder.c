@@ -12,13 +12,17 @@ builder *builder_new(const builder_options *options)
 
 	if (b && options)
 		b->options = *options;
+	if (b && b->options.is_copied && !(b->shared = shared_blocks_new())) {
+		free(b);
+		return NULL;
+	}
 	return b;
 }
 
 static void free_track(build_track *t)
 {
 	for (uint32_t i = 0; i < track_n_lanes(t); i++)
-		lane_done(track_lane(t, i));
+		lane_free(track_lane(t, i));
 	bulk_done(&t->slices);
 	bulk_done(&t->flows);
 	bulk_done(&t->binds);
@@ -63,6 +67,9 @@ void builder_free(builder *b)
 		return;
 	free_tracks(b);
 	free_tables(b);
+	if (b->options.is_copied)
+		arena_take(&b->shared->blocks, &b->packer.blocks);
+	shared_blocks_release(b->shared);
 	packer_done(&b->packer);
 	args_writer_done(&b->args);
 	VEC_DONE(&b->sites);

@@ -31,10 +31,17 @@ typedef struct builder_options {
 	/* Called now and then from builder_finish, done of total; false stops it with SONDE_E_STATE. May be NULL. */
 	bool (*progress)(void *context, uint64_t done, uint64_t total);
 	void *context;
+	/* For who makes indexes of copies: times in packed blocks count from origin_ns, which is where the trace will
+	   begin, so that the blocks are used as they lie. */
+	bool is_copied;
+	int64_t origin_ns;
 } builder_options;
 
 builder *builder_new(const builder_options *options); /* options may be NULL; NULL when out of memory */
 void builder_free(builder *b);			      /* accepts NULL */
+/* Of one that is_copied: the same again, to be fed some more and finished; the original goes on and outlives it. NULL
+   when out of memory. */
+builder *builder_copy(builder *b);
 
 /* ---- What events refer to ---------------------------------------------------------------------------------------- */
 

@@ -85,6 +85,8 @@ void builder_lane_slice(builder *b, uint32_t track, uint32_t depth, const builde
 	p->sums = b->sums.items;
 	p->classes = b->classes.items;
 	p->n_sites = (uint32_t)b->sites.n;
+	p->origin_ns = b->options.origin_ns;
+	p->pads = b->options.is_copied;
 	if (!p->failed)
 		lane_feed_add(t, p, depth, &s);
 	if (p->failed)

@@ -1,7 +1,7 @@
 /*
  * What the files of the builder share.
  *
- *   builder.c      what callers see: names for things; builder_events.c: events into arrays
+ *   builder.c      what callers see: names for things; builder_events.c: events into arrays; builder_copy.c
  *   lanes.c        a track's slices sorted, nested and given to lanes; flow points bound on the way
  *   lane_feed.c    slices that come with their depth
  *   lane_write.c   a lane's slices packed into blocks, with their summaries
@@ -21,6 +21,7 @@
 #include "base/vec.h"
 #include "store/builder.h"
 #include "store/bulk.h"
+#include "store/shared_blocks.h"
 
 enum {
 	NEST_GROUPS = 64,  /* stacks per track that are tried one after the other; beyond, lanes without depth */
@@ -37,9 +38,8 @@ typedef struct lane_row {
 	uint32_t flags;
 } lane_row;
 
-/* A packed block. Times in it are absolute. */
+/* A packed block. Times in it count from the packer's origin. */
 typedef struct lane_block {
-	struct lane_block *next;
 	uint8_t *bytes;
 	uint32_t len;
 	uint16_t n_rows;
@@ -48,18 +48,33 @@ typedef struct lane_block {
 	index_summary summaries[]; /* of every INDEX_GROUP rows */
 } lane_block;
 
+/* What the packed blocks of a lane say, behind each other, so that its copies need not look at each of them. */
+typedef struct lane_kept {
+	bulk summaries; /* index_summary */
+	bulk places;	/* block_place */
+	uint64_t n_device, n_plain;
+	uint32_t n_blocks;
+} lane_kept;
+
 typedef struct build_lane {
 	lane_row *rows; /* not packed yet */
 	uint32_t n, capacity;
-	lane_block *first, *last;
-	uint32_t n_blocks;
+	lane_block **blocks; /* without those of `original` */
+	uint32_t n_blocks, blocks_capacity;
+	const struct build_lane *original; /* of a copy: its first n_shared blocks are the first of this lane */
+	uint32_t n_shared;
 	uint32_t n_slices; /* with those in rows */
 	int64_t end_ns;	   /* of the last packed slice */
 	uint32_t up;	   /* its parent */
 	uint32_t group, depth;
-	uint32_t reserved;
 	uint64_t first_slice; /* number in the image */
+	lane_kept *kept;      /* of one that is copied */
 } build_lane;
+
+static inline lane_block *lane_block_at(const build_lane *l, uint32_t number)
+{
+	return number < l->n_shared ? l->original->blocks[number] : l->blocks[number - l->n_shared];
+}
 
 /* What slices of a site sum up to. */
 typedef struct site_sums {
@@ -74,6 +89,8 @@ typedef struct packer {
 	site_sums *sums;	/* by site */
 	const uint8_t *classes; /* site_class by site */
 	uint32_t n_sites;
+	int64_t origin_ns;
+	bool pads;		  /* its blocks are read where they lie, and INDEX_PAD bytes behind them */
 	bool failed;		  /* out of memory */
 	bool strange;		  /* a site that does not exist */
 	struct pack_queue *queue; /* idle threads that take blocks; NULL: none */
@@ -96,7 +113,8 @@ void packer_done(packer *p);
 /* Makes room for a row, packing those that are there when it is time. False when out of memory. */
 bool lane_room(packer *p, build_lane *l);
 void lane_flush(packer *p, build_lane *l); /* packs what is left */
-void lane_done(build_lane *l);
+void lane_done(build_lane *l);		   /* its rows */
+void lane_free(build_lane *l);
 void lane_pack(packer *p, const pack_job *job);
 
 /* Adds a slice to a lane; `up` is the parent's row. */
@@ -205,12 +223,14 @@ bool lanes_build(build_track *t, packer *p, int64_t shift_ns, lanes_tick *tick, 
 void lane_feed_add(build_track *t, packer *p, uint32_t depth, const builder_slice *s);
 bool lane_feed_finish(build_track *t, packer *p, int64_t shift_ns);
 void lane_feed_free(build_track *t);
+bool lane_feed_copy(build_track *to, const build_track *from); /* false when out of memory */
 
 /* ---- Arguments: args_write.c ------------------------------------------------------------------------------------- */
 
 typedef struct args_writer {
 	intern_table templates;	       /* encoded */
 	text_pool *texts;	       /* NULL: none yet */
+	bool borrows_texts;	       /* they are those of the builder that this one is a copy of */
 	bulk text_order;	       /* uint32_t: places of texts by their number */
 	bulk text_numbers;	       /* uint32_t: number + 1 by their id; 0: none yet */
 	VEC(struct args_state) states; /* by template */
@@ -222,6 +242,8 @@ typedef struct args_writer {
 } args_writer;
 
 void args_writer_done(args_writer *w);
+/* Into an empty one, which borrows the texts. False when out of memory. */
+bool args_writer_copy(args_writer *to, const args_writer *from);
 
 /* ---- Tables: blocks of rows -------------------------------------------------------------------------------------- */
 
@@ -311,6 +333,7 @@ struct builder {
 	index_clock clock;
 	args_writer args;
 	packer packer;		  /* of this thread */
+	shared_blocks *shared;	  /* what the packer packs is for copies, too; NULL: it is not */
 	index_process no_process; /* to write to where there is none */
 	index_track no_track;
 
@@ -356,6 +379,7 @@ bool tables_build(builder *b);			      /* packs them */
 bool flows_prepare(build_track *t, int64_t shift_ns); /* of a track: in the order of time, bound to nothing */
 bool flows_build(builder *b, build_table *t);
 bool launches_build(builder *b, build_table *t); /* counts builder.n_without_launch */
-sonde_status image_build(builder *b, uint8_t **ret_bytes, size_t *ret_len, sonde_error *err);
+/* Where blocks are shared, *ret_places says where each of them is, to be freed; else it is NULL. */
+sonde_status image_build(builder *b, uint8_t **ret_bytes, size_t *ret_len, block_place **ret_places, sonde_error *err);
 
 #endif

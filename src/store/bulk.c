@@ -134,3 +134,12 @@ void bulk_done(bulk *b)
 		free(b->bytes);
 	*b = (bulk){ 0 };
 }
+
+bool bulk_copy(bulk *to, const bulk *from)
+{
+	void *bytes = from->n ? bulk_add(to, from->n) : NULL;
+
+	if (bytes)
+		memcpy(bytes, from->bytes, from->n);
+	return bytes || !from->n;
+}

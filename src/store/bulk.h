@@ -35,6 +35,8 @@ static inline void *bulk_add(bulk *b, size_t bytes)
 /* Bytes [*released, upto) go back to the system, as far as they are whole pages and worth a call; *released follows. */
 void bulk_release(const bulk *b, size_t *released, size_t upto);
 void bulk_done(bulk *b);
+/* The same bytes in an empty one. False when out of memory. */
+bool bulk_copy(bulk *to, const bulk *from);
 
 /* Zeroed memory that begins where a huge page may, NULL when there is none; for munmap(). bytes: a multiple of 2 MiB.
  */

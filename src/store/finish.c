@@ -101,11 +101,15 @@ static bool is_mostly_device(const build_track *t)
 {
 	uint64_t n_device = 0, n_plain = 0;
 
-	for (uint32_t i = 0; i < track_n_lanes(t); i++)
-		for (const lane_block *block = track_lane(t, i)->first; block; block = block->next) {
-			n_device += block->n_device;
-			n_plain += block->n_plain;
+	for (uint32_t i = 0; i < track_n_lanes(t); i++) {
+		const build_lane *l = track_lane(t, i);
+		n_device += l->original ? l->original->kept->n_device : 0;
+		n_plain += l->original ? l->original->kept->n_plain : 0;
+		for (uint32_t k = l->n_shared; k < l->n_blocks; k++) {
+			n_device += lane_block_at(l, k)->n_device;
+			n_plain += lane_block_at(l, k)->n_plain;
 		}
+	}
 	return n_device > n_plain / 2;
 }
 
@@ -364,6 +368,14 @@ sonde_status builder_finish(builder *b, sonde_index **ret_index, sonde_error *er
 	b->finished = true;
 	if (b->status || !build_all(b))
 		return error_set(err, b->status, -1, "%s", b->why);
-	sonde_status status = image_build(b, &bytes, &len, err);
-	return status ? status : index_adopt(bytes, len, ret_index, err);
+	block_place *places;
+	sonde_status status = image_build(b, &bytes, &len, &places, err);
+	if (status)
+		return status;
+	status = index_adopt(bytes, len, ret_index, err);
+	if (status)
+		free(places);
+	else if (places)
+		index_share(*ret_index, places, b->shared);
+	return status;
 }

@@ -2,7 +2,7 @@
  * The image: every section in its place, in one piece of memory.
  *
  * Lengths are known first; then each section is written where it lies, by several threads. Times of lanes become
- * relative to the start of the trace on the way.
+ * relative to the start of the trace on the way. Blocks that other indexes use as well stay where they are.
  */
 #define _GNU_SOURCE /* MADV_HUGEPAGE */
 #include <stdlib.h>
@@ -17,6 +17,7 @@ typedef struct image {
 	uint8_t *bytes;
 	index_section sections[SECTION_KINDS];
 	size_t len;
+	block_place *places; /* of blocks; NULL: all are in the image */
 } image;
 
 /* ---- Lengths ----------------------------------------------------------------------------------------------------- */
@@ -39,8 +40,8 @@ static void measure_lanes(image *m)
 		for (unsigned k = 0; k < n_levels; k++)
 			*(k + 1 < n_levels ? &n_fine : &n_coarse) += counts[k];
 		n_blocks += l->n_blocks;
-		for (const lane_block *block = l->first; block; block = block->next)
-			n_bytes += block->len;
+		for (uint32_t k = m->places ? l->n_shared : 0; k < l->n_blocks; k++)
+			n_bytes += lane_block_at(l, k)->len;
 	}
 	set(m, SECTION_COARSE, n_coarse * sizeof(index_summary), n_coarse);
 	set(m, SECTION_FINE, n_fine * sizeof(index_summary), n_fine);
@@ -123,19 +124,24 @@ static void *at(const image *m, index_kind kind)
 }
 
 /* Level 0 as the blocks have it, then each level from the one before. Returns behind the coarse ones. */
-static index_summary *write_summaries(const image *m, const build_lane *l, int64_t shift_ns, index_summary **fine,
+static index_summary *write_summaries(const build_lane *l, int64_t shift_ns, index_summary **fine,
 				      index_summary *coarse)
 {
 	uint64_t counts[INDEX_LEVELS];
 	unsigned n_levels = summary_levels(l->n_slices, counts);
 	index_summary *below = NULL, *level = n_levels > 1 ? *fine : coarse, *to = level;
 
-	for (const lane_block *block = l->first; block; block = block->next)
-		for (uint32_t i = 0; i < block->n_summaries; i++) {
-			*to = block->summaries[i];
-			to->start_ns += (uint64_t)(shift_ns - m->b->start_ns);
-			to++;
-		}
+	if (l->original && l->n_shared) {
+		memcpy(to, l->original->kept->summaries.bytes, l->original->kept->summaries.n);
+		to += l->original->kept->summaries.n / sizeof *to;
+	}
+	for (uint32_t k = l->n_shared; k < l->n_blocks; k++) {
+		const lane_block *block = lane_block_at(l, k);
+		memcpy(to, block->summaries, block->n_summaries * sizeof *to);
+		to += block->n_summaries;
+	}
+	for (index_summary *s = level; shift_ns && s < to; s++)
+		s->start_ns += (uint64_t)shift_ns;
 	for (unsigned k = 1; k < n_levels; k++) {
 		*fine += counts[k - 1];
 		below = level;
@@ -149,16 +155,38 @@ static index_summary *write_summaries(const image *m, const build_lane *l, int64
 }
 
 /* The block with its one absolute time made relative. */
-static uint8_t *write_block(const image *m, const lane_block *block, int64_t shift_ns, uint8_t *to)
+static uint8_t *write_block(const lane_block *block, int64_t shift_ns, uint8_t *to)
 {
 	uint8_t *base = to + sizeof(columns_head) + SLICE_BEFORE_TIME * sizeof(int64_t);
 	int64_t time_ns;
 
 	memcpy(to, block->bytes, block->len);
 	memcpy(&time_ns, base, sizeof time_ns);
-	time_ns += shift_ns - m->b->start_ns;
+	time_ns += shift_ns;
 	memcpy(base, &time_ns, sizeof time_ns);
 	return to + block->len;
+}
+
+/* The blocks of a lane, from number *n_blocks of all on. Those that stay where they are take no room here. */
+static uint8_t *write_blocks(const image *m, const build_lane *l, int64_t shift_ns, uint8_t *to, uint64_t *n_blocks)
+{
+	const uint8_t *start = at(m, SECTION_SLICES);
+	uint64_t *offsets = (uint64_t *)at(m, SECTION_BLOCKS) + *n_blocks;
+	block_place *places = m->places ? m->places + *n_blocks : NULL;
+	uint32_t n_elsewhere = places ? l->n_shared : 0;
+
+	if (n_elsewhere)
+		memcpy(places, l->original->kept->places.bytes, n_elsewhere * sizeof *places);
+	for (uint32_t i = 0; i < l->n_blocks; i++) {
+		offsets[i] = (uint64_t)(to - start);
+		if (i < n_elsewhere)
+			continue;
+		if (places)
+			places[i] = (block_place){ to, lane_block_at(l, i)->len };
+		to = write_block(lane_block_at(l, i), shift_ns, to);
+	}
+	*n_blocks += l->n_blocks;
+	return to;
 }
 
 static void write_lanes(const image *m)
@@ -174,7 +202,7 @@ static void write_lanes(const image *m)
 	builder_tracks(b, &n_tracks);
 	for (size_t k = 0; k < n_tracks; k++) {
 		const build_track *t = b->track_order[k];
-		int64_t shift_ns = t->feed ? t->shift_ns : 0;
+		int64_t shift_ns = (t->feed ? t->shift_ns : 0) + b->options.origin_ns - b->start_ns;
 		for (size_t i = t->info.first_lane; i < (size_t)t->info.first_lane + t->info.n_lanes; i++) {
 			const build_lane *l = b->lane_order[i];
 			lanes[i] = (index_lane){
@@ -187,11 +215,8 @@ static void write_lanes(const image *m)
 				.first_fine = (uint64_t)(fine - fine_start),
 				.first_coarse = (uint64_t)(coarse - coarse_start),
 			};
-			coarse = write_summaries(m, l, shift_ns, &fine, coarse);
-			for (const lane_block *block = l->first; block; block = block->next) {
-				offsets[n_blocks++] = (uint64_t)(slices - slices_start);
-				slices = write_block(m, block, shift_ns, slices);
-			}
+			coarse = write_summaries(l, shift_ns, &fine, coarse);
+			slices = write_blocks(m, l, shift_ns, slices, &n_blocks);
 		}
 	}
 	offsets[n_blocks] = (uint64_t)(slices - slices_start);
@@ -383,20 +408,39 @@ static uint8_t *allocate(const image *m)
 	return bytes;
 }
 
-sonde_status image_build(builder *b, uint8_t **ret_bytes, size_t *ret_len, sonde_error *err)
+/* Blocks that copies share stay where they are if the trace begins where their times count from. */
+static bool add_places(image *m)
+{
+	const builder *b = m->b;
+	size_t n = 0;
+
+	if (!b->shared || b->start_ns != b->options.origin_ns)
+		return true;
+	for (size_t i = 0; i < b->n_lanes; i++)
+		n += b->lane_order[i]->n_blocks;
+	m->places = malloc((n + 1) * sizeof *m->places);
+	return m->places;
+}
+
+sonde_status image_build(builder *b, uint8_t **ret_bytes, size_t *ret_len, block_place **ret_places, sonde_error *err)
 {
 	image m = { .b = b };
 	unsigned n_threads = b->n_packers > 1 ? b->n_threads : 1;
 
+	if (!add_places(&m))
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	measure(&m);
 	place_sections(&m);
 	m.bytes = allocate(&m);
-	if (!m.bytes)
+	if (!m.bytes) {
+		free(m.places);
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory: the index takes %zu bytes", m.len);
+	}
 	threads_run(n_threads, WRITE_JOBS, write_job, &m);
 	threads_run(n_threads, SECTION_KINDS, crc_job, &m);
 	seal(&m);
 	*ret_bytes = m.bytes;
 	*ret_len = m.len;
+	*ret_places = m.places;
 	return SONDE_OK;
 }

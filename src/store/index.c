@@ -303,6 +303,12 @@ sonde_status index_adopt(uint8_t *bytes, size_t len, sonde_index **ret_index, so
 	return status;
 }
 
+void index_share(sonde_index *ix, block_place *places, shared_blocks *shared)
+{
+	ix->places = places;
+	ix->shared = shared_blocks_use(shared);
+}
+
 void index_free(sonde_index *ix)
 {
 	if (!ix)
@@ -311,6 +317,8 @@ void index_free(sonde_index *ix)
 		free(ix->owned);
 	else if (ix->owner == IMAGE_MAPPED)
 		mapping_free(ix->owned, ix->owned_len);
+	shared_blocks_release(ix->shared);
+	free(ix->places);
 	free(ix->kept);
 	free(ix);
 }

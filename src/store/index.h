@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "base/vec.h"
 #include "format/columns.h"
 #include "format/index.h"
 #include "store/args.h"
@@ -34,6 +35,11 @@ typedef struct sonde_index sonde_index;
 sonde_status index_open_memory(const uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err);
 /* Takes bytes that malloc gave, also when it fails. */
 sonde_status index_adopt(uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err);
+struct block_place;
+struct shared_blocks;
+/* Its blocks of slices lie at these places, which are its own from now on, some of them in `shared`. Such an index is
+   not written to a file. */
+void index_share(sonde_index *ix, struct block_place *places, struct shared_blocks *shared);
 
 /* True when the file is an index or ends with an index_footer; its index may still be damaged. */
 bool index_file_has(int fd);
@@ -259,9 +265,16 @@ bool args_each(args_reader *r, uint32_t args, args_each_fn *each, void *context)
 
 /* One key of every record, in one pass, at most 8 different ones: args_column_int(ix, c, args) for a slice's args.
    Whole numbers stay exact; "7" counts as 7. What is no number is found by its text: args_column_text(). */
+typedef struct args_value {
+	int64_t value;
+	uint32_t record;
+	uint8_t kind;
+} args_value;
 typedef struct args_column {
 	const char *key;
+	bool is_rare; /* few records have it: they are listed, and values and kinds are not there */
 	/* filled in */
+	VEC(args_value) rare;
 	int64_t *values; /* per record: a number, or of ARGS_IS_TEXT the number of a text */
 	uint8_t *kinds;	 /* per record: args_value_kind */
 } args_column;

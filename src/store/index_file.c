@@ -110,6 +110,8 @@ void index_release_pages(const sonde_index *ix)
 
 sonde_status index_write(const sonde_index *ix, int fd, sonde_error *err)
 {
+	if (ix->places)
+		return error_set(err, SONDE_E_STATE, -1, "the index of a recording that is followed is not written");
 	if (!file_write_all(fd, ix->bytes, ix->len))
 		return error_set(err, SONDE_E_IO, -1, "cannot write the index: %s", strerror(errno));
 	return SONDE_OK;

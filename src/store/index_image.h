@@ -9,6 +9,7 @@
 #include "format/columns.h"
 #include "format/index.h"
 #include "store/index.h"
+#include "store/shared_blocks.h"
 
 typedef enum image_owner { IMAGE_BORROWED, IMAGE_ALLOCATED, IMAGE_MAPPED } image_owner;
 
@@ -22,7 +23,9 @@ struct sonde_index {
 	index_clock clock;
 	index_section sections[SECTION_KINDS]; /* zero for those that are not there */
 	const void *data[SECTION_KINDS];
-	void *kept; /* copies of what is checked when it is opened: a file may be overwritten afterwards */
+	block_place *places;   /* of the blocks of slices; NULL: they are in the section */
+	shared_blocks *shared; /* some of them are these */
+	void *kept;	       /* copies of what is checked when it is opened: a file may be overwritten afterwards */
 	const index_lane *lanes;
 	const index_site *sites;
 	uint64_t n_lanes, n_sites, n_tracks;
@@ -54,6 +57,8 @@ static inline bool image_block(const sonde_index *ix, index_kind kind, uint64_t 
 
 	if (block >= ix->sections[kind - 1].n_rows)
 		return false;
+	if (__builtin_expect(kind == SECTION_SLICES && ix->places, 0))
+		return columns_open(ret, ix->places[block].bytes, ix->places[block].len, n_columns);
 	uint64_t from = offsets[block], to = offsets[block + 1];
 	return from <= to && to <= ix->sections[kind].length && from % 8 == 0 &&
 	       columns_open(ret, (const uint8_t *)ix->data[kind] + from, to - from, n_columns);

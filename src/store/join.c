@@ -186,6 +186,7 @@ static void join_clock(join *j, const stream_block *info)
 
 	if (clock_pair_after(info, &pairs[n]) && pairs[n].ticks > pairs[1].ticks)
 		n++;
+	trace_stream_of(j->trace, j->stream)->has_joined_pairs = true;
 	join_bytes(j, BLOCK_CLOCK, pairs, n * sizeof pairs[0]);
 }
 

@@ -142,7 +142,14 @@ static void bind_row(feed_sweep *w, int64_t start_ns, int64_t dur_ns)
 	w->row++;
 }
 
-static bool bind_lane(build_track *t, uint32_t lane_number)
+/* Whether no point that is left lies before the time. */
+static bool none_before(const feed_sweep *w, int64_t time_ns)
+{
+	return (w->around == w->n || w->flows[w->around].time_ns >= time_ns) &&
+	       (w->incoming == w->n || w->flows[w->incoming].time_ns >= time_ns);
+}
+
+static bool bind_lane(build_track *t, uint32_t lane_number, int64_t origin_ns)
 {
 	feed_sweep w = {
 		.flows = (const flow_event *)t->flows.bytes,
@@ -152,13 +159,21 @@ static bool bind_lane(build_track *t, uint32_t lane_number)
 	};
 	int64_t gap[COLUMNS_ROWS], dur[COLUMNS_ROWS];
 
-	for (const lane_block *block = track_lane(t, lane_number)->first; block; block = block->next) {
+	const build_lane *l = track_lane(t, lane_number);
+
+	for (uint32_t k = 0; k < l->n_blocks; k++) {
+		const lane_block *block = lane_block_at(l, k),
+				 *next = k + 1 < l->n_blocks ? lane_block_at(l, k + 1) : NULL;
 		columns c;
+		if (next && none_before(&w, (int64_t)next->summaries[0].start_ns + origin_ns)) {
+			w.row += block->n_rows;
+			continue;
+		}
 		if (!columns_open(&c, block->bytes, block->len, SLICE_COLUMNS))
 			return false;
 		columns_unpack(&c, SLICE_GAP, 0, c.n_rows, gap);
 		columns_unpack(&c, SLICE_DUR, 0, c.n_rows, dur);
-		int64_t time_ns = columns_base(&c, SLICE_BEFORE_TIME);
+		int64_t time_ns = columns_base(&c, SLICE_BEFORE_TIME) + origin_ns;
 		for (uint32_t i = 0; i < c.n_rows; i++) {
 			bind_row(&w, time_ns + gap[i], dur[i]);
 			time_ns += gap[i] + dur[i];
@@ -202,7 +217,7 @@ bool lane_feed_finish(build_track *t, packer *p, int64_t shift_ns)
 	if (p->failed || !flows_prepare(t, 0))
 		return false;
 	for (uint32_t i = 0; t->flows.n && i < track_n_lanes(t); i++)
-		if (!bind_lane(t, i))
+		if (!bind_lane(t, i, p->origin_ns))
 			return false;
 	shift(t, shift_ns);
 	return true;
@@ -214,4 +229,15 @@ void lane_feed_free(build_track *t)
 		VEC_DONE(&t->feed->depths);
 	free(t->feed);
 	t->feed = NULL;
+}
+
+bool lane_feed_copy(build_track *to, const build_track *from)
+{
+	if (!from->feed)
+		return true;
+	to->feed = calloc(1, sizeof *to->feed);
+	if (!to->feed)
+		return false;
+	to->feed->deepest = from->feed->deepest;
+	return VEC_COPY(&to->feed->depths, &from->feed->depths);
 }

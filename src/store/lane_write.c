@@ -27,7 +27,7 @@ void packer_done(packer *p)
 }
 
 /* The longest slice, and the first of equals, gives the name. */
-static index_summary summarise(const lane_row *rows, size_t n)
+static index_summary summarise(const lane_row *rows, size_t n, int64_t origin_ns)
 {
 	const lane_row *last = &rows[n - 1];
 	int64_t busy_ns = 0, longest_ns = -1;
@@ -40,7 +40,7 @@ static index_summary summarise(const lane_row *rows, size_t n)
 	}
 	int64_t span_ns = last->start_ns + last->dur_ns - rows[0].start_ns;
 	return (index_summary){
-		.start_ns = (uint64_t)rows[0].start_ns,
+		.start_ns = (uint64_t)rows[0].start_ns - (uint64_t)origin_ns,
 		.span_ns = (uint64_t)span_ns,
 		.site = site,
 		.busy = span_ns ? (float)((double)busy_ns / (double)span_ns) : 1.0f,
@@ -134,29 +134,36 @@ static size_t pack(packer *p, const lane_row *rows, size_t n, int64_t before_ns,
 		parent = r->up;
 	}
 	for (size_t i = 0; i < n; i++) {
-		time_before[i] = before_ns;
+		time_before[i] = before_ns - p->origin_ns;
 		up_before[i] = before_up;
 	}
 	return columns_pack(p->bytes, p->values, SLICE_COLUMNS, n);
+}
+
+static bool more_blocks(build_lane *l)
+{
+	uint32_t capacity = l->blocks_capacity ? l->blocks_capacity * 2 : 1;
+	lane_block **grown = realloc(l->blocks, capacity * sizeof(lane_block *));
+
+	if (!grown)
+		return false;
+	l->blocks = grown;
+	l->blocks_capacity = capacity;
+	return true;
 }
 
 /* A place for the lane's next block, empty. */
 static lane_block *add_block(packer *p, build_lane *l, size_t n_rows)
 {
 	size_t n = (n_rows + INDEX_GROUP - 1) / INDEX_GROUP;
-	lane_block *block = arena_alloc(&p->blocks, sizeof *block + n * sizeof block->summaries[0]);
+	bool has_room = l->n_blocks - l->n_shared < l->blocks_capacity || more_blocks(l);
+	lane_block *block = has_room ? arena_alloc(&p->blocks, sizeof *block + n * sizeof block->summaries[0]) : NULL;
 
 	if (!block)
 		return NULL;
 	block->n_rows = (uint16_t)n_rows;
 	block->n_summaries = (uint16_t)n;
-	if (l->last)
-		l->last->next = block;
-	else
-		l->first = block;
-	l->last = block;
-	l->n_blocks++;
-	return block;
+	return l->blocks[l->n_blocks++ - l->n_shared] = block;
 }
 
 void lane_pack(packer *p, const pack_job *job)
@@ -164,7 +171,7 @@ void lane_pack(packer *p, const pack_job *job)
 	size_t len = pack(p, job->rows, job->n, job->before_ns, job->before_up);
 	lane_block *block = job->block;
 
-	block->bytes = arena_alloc(&p->blocks, len);
+	block->bytes = arena_alloc(&p->blocks, len + (p->pads ? INDEX_PAD : 0));
 	if (!block->bytes) {
 		p->failed = true;
 		return;
@@ -174,7 +181,7 @@ void lane_pack(packer *p, const pack_job *job)
 	sum_up(p, block, job->rows, job->n);
 	for (size_t i = 0; i < block->n_summaries; i++) {
 		size_t first = i * INDEX_GROUP, n = job->n - first < INDEX_GROUP ? job->n - first : INDEX_GROUP;
-		block->summaries[i] = summarise(&job->rows[first], n);
+		block->summaries[i] = summarise(&job->rows[first], n, p->origin_ns);
 	}
 }
 
@@ -182,7 +189,7 @@ void lane_pack(packer *p, const pack_job *job)
 static bool take_job(packer *p, build_lane *l, pack_job *ret_job)
 {
 	const lane_row *first = &l->rows[0], *last = &l->rows[l->n - 1];
-	bool is_first = !l->last;
+	bool is_first = !l->n_blocks;
 	lane_block *block = add_block(p, l, l->n);
 
 	if (!block)
@@ -251,4 +258,15 @@ void lane_done(build_lane *l)
 	free(l->rows);
 	l->rows = NULL;
 	l->n = l->capacity = 0;
+}
+
+void lane_free(build_lane *l)
+{
+	lane_done(l);
+	free(l->blocks);
+	if (l->kept) {
+		bulk_done(&l->kept->summaries);
+		bulk_done(&l->kept->places);
+	}
+	free(l->kept);
 }

@@ -203,7 +203,7 @@ static void fetch_block(const view *w, uint64_t block)
 	const uint64_t *offsets = w->ix->data[SECTION_BLOCKS];
 	uint64_t number = w->lane->first_block + block, length = w->ix->sections[SECTION_SLICES].length;
 
-	if (number >= w->ix->sections[SECTION_BLOCKS].n_rows)
+	if (number >= w->ix->sections[SECTION_BLOCKS].n_rows || w->ix->places)
 		return;
 	uint64_t from = offsets[number], to = offsets[number + 1];
 	if (to > length || from > to || to - from > 4096)

@@ -85,6 +85,8 @@ static bool add_pairs(trace_stream *s, const uint8_t *payload, size_t len)
 		if (!pair)
 			return false;
 		memcpy(pair, payload, sizeof *pair);
+		if (!s->has_joined_pairs && pair->ticks > s->settled_ticks)
+			s->settled_ticks = pair->ticks;
 	}
 	return true;
 }
@@ -207,6 +209,8 @@ static bool is_whole(const scan *s, size_t at)
 {
 	const block_header *h = header_at(s, at);
 
+	if (at + sizeof *h < s->file.sound && h->length <= s->file.sound - at - sizeof *h)
+		return true;
 	return h->length <= s->file.len - at - sizeof *h && crc32c(0, h + 1, h->length) == h->payload_crc;
 }
 

@@ -12,6 +12,7 @@
  * leaves alone what is in place at both ends and copies the shorter of the rest, so sorted input takes one pass and no
  * memory, and no input more than half of its own size.
  */
+#include "base/big.h"
 #define SORT_JOIN_(a, b) a##b
 #define SORT_JOIN(a, b) SORT_JOIN_(a, b)
 #define SORT_(what) SORT_JOIN(SORT_NAME, what)
@@ -74,7 +75,7 @@ static bool SORT_(_spare)(SORT_(_state) * s, size_t n)
 	if (n <= s->n_spare)
 		return true;
 	free(s->spare);
-	s->spare = n > SIZE_MAX / sizeof *s->spare ? NULL : malloc(n * sizeof *s->spare);
+	s->spare = big_alloc(n, sizeof *s->spare);
 	s->n_spare = s->spare ? n : 0;
 	return s->spare;
 }

@@ -46,6 +46,7 @@ static sonde_status load(int fd, trace_file *f, sonde_error *err)
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, SONDE_E_IO, -1, S_ISDIR(st.st_mode) ? "is a directory" : "is not a file");
 	f->len = (size_t)st.st_size;
+	f->inode = (uint64_t)st.st_ino;
 	if (!f->len)
 		return SONDE_OK;
 	void *bytes = mapping_new(fd, f->len);
@@ -82,6 +83,23 @@ void trace_release_pages(const sonde_trace *t, size_t n, size_t *read)
 	for (size_t i = 0; i < t->files.n; i++)
 		if (t->files.items[i].bytes_are == BYTES_MAPPED)
 			madvise(t->files.items[i].bytes, t->files.items[i].len, MADV_DONTNEED);
+}
+
+/* What was found sound when the file was opened before; where anything was damaged, nothing is taken for granted. */
+static size_t sound_before(const trace_source *from, const trace_file *f)
+{
+	size_t sound = 0;
+
+	if (!from->before || from->before->diagnostics.first_damage >= 0)
+		return 0;
+	for (size_t i = 0; i < from->before->files.n; i++) {
+		const trace_file *old = &from->before->files.items[i];
+		bool is_same =
+			old->bytes_are == BYTES_MAPPED && old->inode == f->inode && strcmp(old->path, f->path) == 0;
+		if (is_same && old->cut <= f->len && old->cut > sound)
+			sound = old->cut;
+	}
+	return sound;
 }
 
 /* A program that runs moved events from its ring to its file between our looks at the two: what the file has grown by
@@ -129,6 +147,8 @@ static sonde_status add_file(sonde_trace *t, const trace_source *from, sonde_err
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	bool is_copy = from->bytes != NULL;
 	sonde_status status = is_copy ? SONDE_OK : open_and_load(f, err);
+	if (!status && f->bytes_are == BYTES_MAPPED)
+		f->sound = sound_before(from, f);
 	size_t first_stream = t->streams.n;
 	if (!status)
 		status = trace_scan(t, t->files.n - 1, err);
@@ -163,19 +183,19 @@ bool trace_find_parts(const char *path, glob_t *ret_found)
 }
 
 /* A `sonde record` that was killed left the recordings of its programs beside its own. */
-static sonde_status add_parts(sonde_trace *t, const char *path, sonde_error *err)
+static sonde_status add_parts(sonde_trace *t, const trace_source *from, sonde_error *err)
 {
 	glob_t found;
 	sonde_status status = SONDE_OK;
 
-	if (!trace_find_parts(path, &found))
+	if (!trace_find_parts(from->path, &found))
 		return SONDE_OK;
 	for (size_t i = 0; i < found.gl_pathc && !status; i++) {
 		size_t len = strlen(found.gl_pathv[i]);
 		sonde_error part_err;
 		if (len >= 5 && strcmp(found.gl_pathv[i] + len - 5, ".ring") == 0)
 			continue;
-		status = add_file(t, &(trace_source){ .path = found.gl_pathv[i] }, &part_err);
+		status = add_file(t, &(trace_source){ .path = found.gl_pathv[i], .before = from->before }, &part_err);
 		/* A process that was killed before its first block leaves an empty part, which takes nothing from the
 		   rest. */
 		if (status == SONDE_E_MEMORY || status == SONDE_E_VERSION)
@@ -222,7 +242,7 @@ static bool count_events(trace_block *b, uint64_t n_words)
 		return false;
 	events_open(r, b->bytes, b->len, b->head.base_ticks);
 	for (b->skip = 0; seen < n_words && events_next(r, &e); b->skip++)
-		seen += e.n_words ? 2 + (uint64_t)e.n_words : 1;
+		seen += event_words(&e);
 	free(r);
 	b->n_events -= b->skip < b->n_events ? b->skip : b->n_events;
 	return true;
@@ -476,7 +496,7 @@ sonde_status trace_open_recordings(const trace_source *sources, size_t n, sonde_
 		}
 		status = add_file(t, &sources[i], err);
 		if (!status && sources[i].path && has_open_observer(t))
-			status = add_parts(t, sources[i].path, err);
+			status = add_parts(t, &sources[i], err);
 	}
 	return t ? complete(t, status, ret_trace, err) : status;
 }
@@ -495,6 +515,7 @@ void sonde_trace_free(sonde_trace *t)
 		VEC_DONE(&s->meta);
 	}
 	index_free(t->index);
+	free(t->walked_steps);
 	for (size_t i = 0; i < t->owned.n; i++)
 		free(t->owned.items[i]);
 	for (size_t i = 0; i < t->files.n; i++) {

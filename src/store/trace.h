@@ -62,6 +62,9 @@ typedef struct trace_stream {
 	uint32_t ring_missing;
 	trace_site **site_pages; /* by the high byte of the id, then by the low one; NULL where there are none */
 	VEC(clock_pair) pairs;
+	uint64_t settled_ticks; /* of the last pair before those of the ring: times of ticks before it stay as they are
+				 */
+	bool has_joined_pairs;
 	clock_segment *segments;
 	size_t n_segments;
 	double tick_ns; /* length of a tick; 0: unknown */
@@ -114,8 +117,10 @@ typedef struct trace_file {
 	uint8_t *bytes;
 	size_t len;
 	size_t from; /* where the scan begins */
-	size_t cut;  /* where a block or index begins that the end of the file cuts off, or a whole index; len: nowhere
-		      */
+	uint64_t inode;
+	size_t sound; /* blocks before were found whole earlier: their checksums are not looked at again */
+	size_t cut;   /* where a block or index begins that the end of the file cuts off, or a whole index; len: nowhere
+		       */
 	size_t truncated; /* bytes of that block */
 	enum { BYTES_OWNED, BYTES_MAPPED, BYTES_BORROWED } bytes_are;
 } trace_file;
@@ -137,6 +142,7 @@ struct sonde_trace {
 	trace_site unnamed, refused; /* of an id that nothing explains; of names that found no room */
 	int64_t start_ns, end_ns;    /* CLOCK_MONOTONIC, over all streams */
 	sonde_index *index;	     /* the events in their indexed form (index.h), or NULL; the trace's own */
+	void *walked_steps;	     /* analyze/step_list.c keeps what took a walk; one malloc */
 };
 
 /* The events are in the index alone: an imported trace. A recording may have an index beside its blocks. */
@@ -168,6 +174,7 @@ typedef struct trace_source {
 	const char *path; /* NULL: standard input */
 	uint8_t *bytes;	  /* malloc'ed; trace_open_recordings frees them, whatever happens */
 	size_t len;
+	const sonde_trace *before; /* what it was when it was opened earlier, or NULL: it has only grown since */
 } trace_source;
 
 /* Recordings that belong together, as one trace; see sonde_trace_open. */

@@ -195,6 +195,7 @@ static bool add_packers(track_work *w, size_t n)
 		packer *p = &b->packers[i];
 		p->classes = b->classes.items;
 		p->n_sites = (uint32_t)b->sites.n;
+		p->origin_ns = b->options.origin_ns;
 		p->queue = n > 1 ? &w->queue : NULL;
 		p->sums = calloc((size_t)p->n_sites + 1, sizeof *p->sums);
 		if (!p->sums || !packer_init(p))

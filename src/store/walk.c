@@ -2,7 +2,7 @@
  * See walk.h. One stack of open slices a thread. An operation leaves the stack when its end comes, or when the scope
  * around it ends: then it waits in `pending` for an end from another thread.
  */
-#include "store/walk.h"
+#include "store/walk_state.h"
 
 #include "base/error.h"
 #include <sonde/record.h>
@@ -13,40 +13,21 @@ enum {
 	N_IDS = 65536,
 };
 
-typedef struct op_end {
-	uint64_t serial;
-	int64_t time_ns;
-} op_end;
-
-typedef struct walk {
-	const sonde_trace *trace;
-	const trace_stream *stream;
-	const walk_sink *sink;
-	walk_counts counts;
-	event_reader reader;
-	VEC(slice) stack;
-	VEC(uint32_t) ids;  /* site ids of the stack, beside it */
-	VEC(slice) pending; /* operations without their end */
-	VEC(op_end) ends;   /* ends without their operation on the same thread */
-	uint32_t *n_open;   /* slices on the stack by id; NULL until a deep one is looked for */
-	const trace_thread *thread;
-	size_t hint;
-	size_t n_read;		  /* bytes since pages were let go of */
-	uint64_t n_done, n_total; /* bytes of events */
-	int64_t now_ns;
-	bool failed, stopped;
-} walk;
-
-static const trace_site *site_of(walk *w, uint64_t id)
+const trace_site *walk_find_site(const walk *w, uint64_t id)
 {
 	const trace_site *site = trace_site_of(w->stream, id);
 
 	if (site)
 		return site;
-	if (id == NAME_FULL_ID)
-		return &w->trace->refused;
-	w->counts.n_unknown++;
-	return &w->trace->unnamed;
+	return id == NAME_FULL_ID ? &w->trace->refused : &w->trace->unnamed;
+}
+
+static const trace_site *site_of(walk *w, uint64_t id)
+{
+	const trace_site *site = walk_find_site(w, id);
+
+	w->counts.n_unknown += site == &w->trace->unnamed;
+	return site;
 }
 
 /* ---- The stack --------------------------------------------------------------------------------------------------- */
@@ -68,7 +49,7 @@ static void pop(walk *w, uint8_t flags)
 	if (__builtin_expect(w->n_open != NULL, 0))
 		w->n_open[s->id]--;
 	if (s->serial && flags) { /* its end may come from another thread */
-		slice *place = VEC_ADD(&w->pending);
+		slice *place = VEC_ADD(&w->apart.pending);
 		if (place)
 			*place = *s;
 		w->failed |= !place;
@@ -112,7 +93,7 @@ static slice *push(walk *w, const trace_site *site, uint32_t id)
 	s->flops = s->bytes = 0;
 	s->serial = 0;
 	s->depth = depth;
-	s->id = id;
+	s->id = s->name_id = id;
 	s->flags = 0;
 	s->group = 0;
 	s->args = 0;
@@ -240,6 +221,7 @@ static void on_op_begin(walk *w, const event *e)
 		return;
 	event info = { .ticks = e->ticks, .code = e->code, .n_words = e->n_words - 2, .words = e->words + 2 };
 	s->serial = e->words[0];
+	s->name_id = (uint32_t)e->words[1];
 	s->flags = SLICE_ASYNC;
 	set_work(s, info.words);
 	begun(w, s, &info);
@@ -272,36 +254,52 @@ static void on_op_end(walk *w, const event *e)
 			take_out(w, i - 1);
 		return;
 	}
-	op_end *end = VEC_ADD(&w->ends);
+	walk_end *end = VEC_ADD(&w->apart.ends);
 	if (end)
-		*end = (op_end){ serial, w->now_ns };
+		*end = (walk_end){ .serial = serial, .time_ns = w->now_ns };
 	w->failed |= !end;
 }
 
 static int compare_ends(const void *a, const void *b)
 {
-	const op_end *x = a, *y = b;
+	const walk_end *x = a, *y = b;
 
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
-/* After all threads of a process. */
-static void finish_pending(walk *w)
+static walk_end *find_end(const walk_apart *a, uint64_t serial)
 {
-	size_t n_matched = 0;
+	walk_end key = { .serial = serial };
 
-	if (w->ends.n)
-		qsort(w->ends.items, w->ends.n, sizeof w->ends.items[0], compare_ends);
-	for (size_t i = 0; i < w->pending.n; i++) {
-		slice *s = &w->pending.items[i];
-		op_end key = { .serial = s->serial }, *end = NULL;
-		if (w->ends.n)
-			end = bsearch(&key, w->ends.items, w->ends.n, sizeof key, compare_ends);
-		n_matched += end != NULL;
-		finish_slice(w, s, end ? end->time_ns : w->trace->end_ns, end ? 0 : SLICE_OPEN);
+	return a->ends.n ? bsearch(&key, a->ends.items, a->ends.n, sizeof key, compare_ends) : NULL;
+}
+
+/* After all threads of a process. What has no partner stays, unless none can come any more. */
+void walk_finish_pending(walk *w, bool closes)
+{
+	walk_apart *a = &w->apart;
+	size_t n_kept = 0, n_ends = 0;
+
+	if (a->ends.n)
+		qsort(a->ends.items, a->ends.n, sizeof a->ends.items[0], compare_ends);
+	for (size_t i = 0; i < a->pending.n; i++) {
+		slice s = a->pending.items[i];
+		walk_end *end = find_end(a, s.serial);
+		if (!end && !closes) {
+			a->pending.items[n_kept++] = s;
+			continue;
+		}
+		s.site = walk_find_site(w, s.name_id);
+		finish_slice(w, &s, end ? end->time_ns : w->trace->end_ns, end ? 0 : SLICE_OPEN);
+		if (end)
+			end->is_taken = true;
 	}
-	w->counts.n_unmatched_ends += w->ends.n - n_matched;
-	w->pending.n = w->ends.n = 0;
+	for (size_t i = 0; i < a->ends.n; i++)
+		if (!a->ends.items[i].is_taken)
+			a->ends.items[n_ends++] = a->ends.items[i];
+	w->counts.n_unmatched_ends += closes ? n_ends : 0;
+	a->pending.n = n_kept;
+	a->ends.n = closes ? 0 : n_ends;
 }
 
 /* ---- Everything else --------------------------------------------------------------------------------------------- */
@@ -471,40 +469,61 @@ static void on_event(walk *w, const event *e)
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
 
-static bool go_on(walk *w)
+bool walk_goes_on(walk *w)
 {
 	if (w->sink->progress && !w->stopped)
 		w->stopped = !w->sink->progress(w->sink->context, w->n_done, w->n_total);
 	return !w->stopped;
 }
 
-static void walk_thread(walk *w, const trace_thread *thread)
+/* The events of a block from this word of the thread on. */
+void walk_block(walk *w, const trace_block *b, uint64_t from_word)
 {
-	const trace_block *blocks = &w->trace->blocks.items[thread->first_block];
+	uint64_t word = b->head.first_word;
 	event e;
 
+	events_open(&w->reader, b->bytes, b->len, b->head.base_ticks);
+	for (uint32_t k = 0; (k < b->skip || word < from_word) && events_next(&w->reader, &e); k++)
+		word += event_words(&e);
+	while (events_next(&w->reader, &e))
+		on_event(w, &e);
+	w->counts.n_damaged += w->reader.damaged;
+	w->n_done += b->len;
+	trace_release_pages(w->trace, b->len, &w->n_read);
+}
+
+void walk_enter(walk *w, const trace_thread *thread)
+{
 	w->stream = &w->trace->streams.items[thread->stream];
 	w->thread = thread;
 	w->hint = 0;
 	w->now_ns = INT64_MIN;
-	if (w->sink->thread)
-		w->sink->thread(w->sink->context, thread);
-	for (size_t i = 0; i < thread->n_blocks && !w->failed && go_on(w); i++) {
-		const trace_block *b = &blocks[i];
-		events_open(&w->reader, b->bytes, b->len, b->head.base_ticks);
-		for (uint32_t k = 0; k < b->skip && events_next(&w->reader, &e); k++)
-			;
-		while (events_next(&w->reader, &e))
-			on_event(w, &e);
-		w->counts.n_damaged += w->reader.damaged;
-		w->n_done += b->len;
-		trace_release_pages(w->trace, b->len, &w->n_read);
-	}
+}
+
+void walk_close(walk *w)
+{
 	/* The recording may have gone on after the thread's last event: what is open lasted until then. */
 	if (w->stack.n && w->stream->info.end_ns > w->now_ns)
 		w->now_ns = w->stream->info.end_ns;
 	while (w->stack.n)
 		pop(w, ends_by_itself(&w->stack.items[w->stack.n - 1]) ? 0 : SLICE_OPEN);
+}
+
+static void walk_thread(walk *w, const trace_thread *thread)
+{
+	walk_enter(w, thread);
+	if (w->sink->thread)
+		w->sink->thread(w->sink->context, thread);
+	for (size_t i = 0; i < thread->n_blocks && !w->failed && walk_goes_on(w); i++)
+		walk_block(w, &w->trace->blocks.items[thread->first_block + i], 0);
+	walk_close(w);
+}
+
+sonde_status walk_status(const walk *w, sonde_error *err)
+{
+	if (w->stopped)
+		return error_set(err, SONDE_E_STATE, -1, "stopped");
+	return w->failed ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
 }
 
 sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err)
@@ -521,16 +540,13 @@ sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts
 	for (size_t i = 0; i < t->threads.n && !w->failed && !w->stopped; i++) {
 		walk_thread(w, &t->threads.items[i]);
 		if (i + 1 == t->threads.n || t->threads.items[i + 1].stream != t->threads.items[i].stream)
-			finish_pending(w);
+			walk_finish_pending(w, true);
 	}
-	bool failed = w->failed, stopped = w->stopped;
+	sonde_status status = walk_status(w, err);
 	*ret_counts = w->counts;
 	VEC_DONE(&w->stack);
-	VEC_DONE(&w->pending);
-	VEC_DONE(&w->ends);
+	walk_apart_done(&w->apart);
 	free(w->n_open);
 	free(w);
-	if (stopped)
-		return error_set(err, SONDE_E_STATE, -1, "stopped");
-	return failed ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
+	return status;
 }

@@ -30,6 +30,7 @@ typedef struct slice {
 	uint64_t serial;     /* of an operation begun with sonde_op_begin; 0: none */
 	uint32_t depth;	     /* 0: outermost */
 	uint32_t id;	     /* of the site in its stream, 0: an operation; in the index of an imported trace */
+	uint32_t name_id;    /* of the site in its stream, of an operation too */
 	uint8_t flags;
 	uint16_t group; /* of an imported trace: 0, or the number of the extra stack of its track */
 	uint32_t args;	/* of an imported trace: record + 1; 0: none */
@@ -95,7 +96,47 @@ typedef struct walk_sink {
 /* Walks every thread. *ret_counts is filled also when out of memory. */
 sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err);
 
-/* The same for an imported trace; walk_index.c */
+/* ---- A recording that grows: the walk in parts ------------------------------------------------------------------- */
+
+typedef VEC(slice) slice_list;
+
+/* Where the walk of a thread stands. At first it is zeroed, with now_ns INT64_MIN. */
+typedef struct walk_position {
+	slice_list stack; /* what is open */
+	int64_t now_ns;
+	uint64_t next_word; /* of the thread: what comes before was walked */
+} walk_position;
+
+/* The end of an operation. */
+typedef struct walk_end {
+	uint64_t serial;
+	int64_t time_ns;
+	bool is_taken;
+} walk_end;
+
+/* Of a process: operations that have left their thread's stack without their end, and ends without their operation. */
+typedef struct walk_apart {
+	slice_list pending;
+	VEC(walk_end) ends;
+} walk_apart;
+
+typedef struct walk_part {
+	const sonde_trace *trace; /* the same recording as in the call before, or what has become of it */
+	const walk_sink *sink;	  /* its `thread` is not called */
+	walk_counts *counts;	  /* are added to */
+	uint64_t n_done, n_total; /* bytes of events, for sink->progress */
+} walk_part;
+
+/* Walks a thread from where it stands to before the block with this number of the trace. Slices keep the pointer
+   `thread`. closes: these are all its events, so what is open ends. */
+sonde_status walk_go_on(walk_part *part, const trace_thread *thread, size_t end_block, bool closes,
+			walk_position *position, walk_apart *apart, sonde_error *err);
+/* After the threads of the process: brings operations and ends together. closes: none will come any more. */
+sonde_status walk_settle(walk_part *part, uint32_t stream, bool closes, walk_apart *apart, sonde_error *err);
+void walk_position_done(walk_position *p);
+void walk_apart_done(walk_apart *a);
+
+/* The same as trace_walk for an imported trace; walk_index.c */
 sonde_status trace_walk_index(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err);
 
 /* Calls back for every argument of a slice's begin, in words for a person. */

@@ -302,7 +302,7 @@ async function analyses(browser, server) {
 
 	const compiled = await text('compiled.json.gz', 'compile');
 	assert.match(compiled, /Compiled code runs 80\.2 % of the 4 steps/);
-	assert.strictEqual(await page.$$eval('main .stack', all => all.length), 8, 'a bar for each step');
+	assert.strictEqual(await page.$$eval('#table-compile_steps .stack', all => all.length), 8, 'a bar for each step');
 	for (const part of ['Torch-Compiled Region: 0/1', 'the function goes on', 'async_compile.wait'])
 		assert.ok(compiled.includes(part), `no ${part}`);
 	await page.click('main tr:has-text("0/2") >> nth=0');

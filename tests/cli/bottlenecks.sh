@@ -63,6 +63,12 @@ want_code 2
 run bottlenecks --set optimizer_heavy.warn=90% "$data/torch/kineto_mlp_plain.json.gz"
 want_in "$out" "nothing worth changing found"
 want_in "$out" "checked"
+# The first compilation of another tool is not torch's second one.
+echo '[{"cat": "Session", "pid": 1, "tid": 1, "dur": 500, "ts": 3, "ph": "X", "name": "session_initialization", "args": {}},
+{"cat": "Session", "pid": 1, "tid": 1, "dur": 400, "ts": 600, "ph": "X", "name": "model_run", "args": {}}]' > "$work/onnx.json"
+run bottlenecks "$work/onnx.json"
+want_in "$out" "compilation takes much of the time"
+want "torch is named: $out" [ "${out#*TORCH_LOGS}" = "$out" ]
 n=$(grep -c '^RULE(' "$SOURCE/src/analyze/rules.def")
 run bottlenecks --explain "$data/torch/kineto_mlp_plain.json.gz"
 want "not $n rules explained" [ "$(grep -cE ' (passed|found|no data|part of [a-z_]+) ' <<< "$out")" -ge "$n" ]

@@ -12,10 +12,11 @@ want_one_screen() {
 run
 want_one_screen
 list=$out
-for args in help --help -h; do
+for args in help --help -h "help help"; do
 	run $args
 	want_out "$list"
 done
+want "summaries do not begin in one column: $list" [ "$(sed -n '/^record /,/^$/{/^$/d;s/^\(.\{21\} \).*/\1/;/ $/!p}' <<< "$list")" = "" ]
 for group in record look analyse share; do
 	want "no group $group" grep -q "^$group " <<< "$list"
 done

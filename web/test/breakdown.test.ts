@@ -1,40 +1,8 @@
 import assert from 'node:assert';
 import test from 'node:test';
-import { breakdownOf, compiledOf, median, rolesOf, stepTimes, total } from '../src/data/breakdown';
+import { median, partsOf, rolesOf, stepTimes, total } from '../src/data/breakdown';
 import { chartOf } from '../src/data/chart';
 import { tableOf } from '../src/data/result';
-
-test('the parts of the device time add up to its span', () => {
-	const table = tableOf('temporal', [
-		{
-			rank: 0,
-			span_ns: 100,
-			idle_ns: 10,
-			compute_ns: 60,
-			non_compute_ns: 30,
-			exposed_communication_ns: 20,
-		},
-		{
-			rank: 1,
-			span_ns: 200,
-			idle_ns: 100,
-			compute_ns: 100,
-			non_compute_ns: 0,
-			exposed_communication_ns: 0,
-		},
-	]);
-	const list = breakdownOf(table);
-	assert.deepEqual(
-		list[0]!.parts.map(part => part.ns),
-		[60, 20, 10, 10],
-	);
-	for (const one of [...list, total(list)!])
-		assert.equal(
-			one.parts.reduce((sum, part) => sum + part.ns, 0),
-			one.span,
-		);
-	assert.equal(total([]), null);
-});
 
 test('each moment of a step has one role', () => {
 	const table = tableOf('roles', [
@@ -95,20 +63,14 @@ test('a chart has one line for each value of its series, aligned', () => {
 	assert.equal(chartOf({ ...tableOf('x', rows), chart: { kind: 'line', x: 'nothing', y: 'v' } }), null);
 });
 
-test('steps are told by what ran, and ranks where there are no steps', () => {
+test('parts of a row add up, and rows are told by step and rank', () => {
 	const share = { rank: 0, compiling_ns: 1, compiled_ns: 2, eager_ns: 3, other_ns: 4 };
-	const of = (steps: Record<string, unknown>[]) =>
-		compiledOf({
-			headline: null,
-			values: [],
-			tables: [tableOf('compile_share', [share]), tableOf('compile_steps', steps)],
-			findings: null,
-			notes: [],
-		});
+	const parts = ['compiling_ns', 'compiled_ns', 'eager_ns', 'other_ns', 'nothing'];
+	const of = (rows: Record<string, unknown>[]) => partsOf({ ...tableOf('compile_steps', rows), parts });
 	const steps = of([
 		{ step: 7, ...share },
 		{ step: 8, ...share, compiling_ns: null },
-		{ step: 9, rank: 0, compiling_ns: 0, compiled_ns: 0, eager_ns: 0, other_ns: 0 },
+		{ step: 9, rank: 0, compiling_ns: -5, compiled_ns: 0, eager_ns: 0, other_ns: 0 },
 	]);
 	assert.deepEqual(
 		steps.map(one => [one.name, one.span]),
@@ -118,11 +80,16 @@ test('steps are told by what ran, and ranks where there are no steps', () => {
 		],
 	);
 	assert.deepEqual(
-		steps[0]!.parts.map(part => part.ns),
-		[1, 2, 3, 4],
+		steps[0]!.parts.map(part => [part.name, part.ns, part.hue]),
+		[
+			['compiling', 1, 1],
+			['compiled', 2, 2],
+			['eager', 3, 0],
+			['other', 4, 8],
+		],
 	);
 	assert.deepEqual(
-		of([]).map(one => one.name),
+		of([share]).map(one => one.name),
 		['rank 0'],
 	);
 	assert.equal(
@@ -132,5 +99,10 @@ test('steps are told by what ran, and ranks where there are no steps', () => {
 		])[1]!.name,
 		'step 1, rank 1',
 	);
-	assert.deepEqual(compiledOf({ headline: null, values: [], tables: [], findings: null, notes: [] }), []);
+	assert.deepEqual(
+		total(steps)!.parts.map(part => part.ns),
+		[1, 4, 6, 8],
+	);
+	assert.equal(total([]), null);
+	assert.deepEqual(partsOf(tableOf('x', [share])), []);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert';
 import test from 'node:test';
 import * as address from '../src/data/address';
-import { resultOf, tableOf, typeOf } from '../src/data/result';
-import { barColumn, cellText, csv, nextSort, order, unitOf } from '../src/data/table';
+import { placeOf, resultOf, tableOf, typeOf, type Finding } from '../src/data/result';
+import { barColumn, cellText, csv, nextSort, order, paperLimit, unitOf } from '../src/data/table';
 
 const table = tableOf('names', [
 	{ name: 'b', calls: 10, total_ns: 5, depth: 0 },
@@ -23,7 +23,7 @@ test('columns are told by their keys', () => {
 	assert.equal(typeOf('rank', [0, 1]), 'integer');
 	assert.equal(typeOf('x', [null, 0.5]), 'number');
 	assert.equal(barColumn(table), 2);
-	assert.equal(unitOf(table, 2)!.name, 's');
+	assert.equal(unitOf(table, 2)!.name, 'ms');
 });
 
 test('sorting: numbers down, names up, unknown last, a third time as it was', () => {
@@ -83,4 +83,63 @@ test('the address holds any text', () => {
 	assert.deepEqual({ ...address.parse('#a=%zz&b=1&=x&c') }, { b: '1' });
 	assert.equal(address.integer('12x'), null);
 	assert.equal(address.integer('-3'), -3);
+});
+
+test('a few large values do not take the unit from the others', () => {
+	const of = (values: (number | null)[]) =>
+		unitOf(
+			tableOf(
+				'x',
+				values.map(dur_ns => ({ dur_ns })),
+			),
+			0,
+		)!.name;
+	assert.equal(of([2e9, 1e9, 5e7]), 's');
+	assert.equal(of([2e9, 5e6, 6e6, null]), 'ms');
+	assert.equal(of([2e12, 5e6, 6e6]), 's'); // 2,000,000 ms can no longer be read
+	assert.equal(of([0, 0]), 's');
+});
+
+test('what does not fit on paper is left out by its priority', () => {
+	const row = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`c${i}`, i]));
+	const wide = tableOf('wide', [row]);
+	wide.columns.forEach((column, i) => (column.priority = i < 5 ? 0 : i < 10 ? 1 : 2));
+	assert.equal(paperLimit(wide), 1);
+	wide.columns.forEach((column, i) => (column.hidden = i >= 10));
+	assert.equal(paperLimit(wide), 1);
+	assert.equal(paperLimit(table), 0);
+});
+
+test('evidence says where it is', () => {
+	const finding: Finding = {
+		rule: 'r',
+		severity: 'low',
+		seconds_lost: null,
+		share: null,
+		confidence: null,
+		title: 't',
+		evidence: [],
+		suggestion: null,
+		affected: [],
+		slices: [],
+		from_ns: null,
+		to_ns: null,
+		first_step: null,
+		last_step: null,
+		rank: null,
+	};
+	assert.equal(placeOf(finding), '');
+	assert.equal(placeOf({ ...finding, first_step: 3, last_step: 3, slices: [17] }), 'step 3, slice 17');
+	assert.equal(
+		placeOf({
+			...finding,
+			rank: 2,
+			first_step: 11,
+			last_step: 200,
+			from_ns: 4.81e9,
+			to_ns: 9.2e9,
+			slices: [1, 2, 3, 4, 5, 6],
+		}),
+		'rank 2, steps 11-200, 4.81 s to 9.20 s, slices 1, 2, 3, 4, 5 and 1 more',
+	);
 });

@@ -29,8 +29,8 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, retries.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, retries.ns, "device memory ran out and was allocated again");
-	finding_evidence(r->result, f, "%s times the allocator freed its cache and then allocated again: %s.",
-			 say_count(r, retries.n), say_each(r, retries.ns));
+	finding_evidence(r->result, f, "The allocator freed its cache and then allocated again %s: %s.",
+			 say_times(r, retries.n), say_each(r, retries.ns));
 	finding_suggest(r->result, f,
 			"use a little less memory per step: smaller batch, checkpointing, expandable segments");
 	f->confidence = 0.8;

@@ -95,8 +95,9 @@ static void judge(rule_run *r, const size_classes *all, const tally *large, doub
 	if (lost <= 0)
 		return;
 	sonde_finding *f = rule_found(r, lost, "large collectives use less than half of the links");
-	finding_evidence(r->result, f, "%s collectives of more than %s reach %.3g GB/s of %.3g at best.",
-			 say_count(r, large->n), say_bytes(r, (int64_t)rule_setting(r, BYTES)), best, peak);
+	finding_evidence(r->result, f, "%s of more than %s reach %.3g GB/s of %.3g at best.",
+			 say_some(r, large->n, "collective", "collectives"),
+			 say_bytes(r, (int64_t)rule_setting(r, BYTES)), best, peak);
 	finding_suggest(
 		r->result, f,
 		"check the topology (nvidia-smi topo -m, rocm-smi --showtopo), NCCL_ALGO and NCCL_PROTO, and that "

@@ -18,6 +18,15 @@ static bool is_scope(const evidence *e, const row *at)
 	       (at->class == CLASS_ANNOTATION || at->class == CLASS_PHASE || at->class == CLASS_OTHER);
 }
 
+/* What calls itself, also through others, has no usual length: imports of modules, walks over trees. */
+static bool is_recursive(const evidence *e, const row *at)
+{
+	for (uint32_t up = at->parent; up != ROW_NONE; up = evidence_row(e, up)->parent)
+		if (evidence_row(e, up)->site == at->site)
+			return true;
+	return false;
+}
+
 static void tell(rule_run *r, size_t site, stats *s, int64_t extra)
 {
 	const evidence *e = r->e;
@@ -32,8 +41,10 @@ static void tell(rule_run *r, size_t site, stats *s, int64_t extra)
 		if (e->rows.items[i].site == site)
 			tally_add(&slow, (uint32_t)i, e->rows.items[i].dur_ns);
 	sonde_finding *f = rule_found(r, extra, "some calls of `%.40s` take far longer than usual", name);
-	finding_evidence(r->result, f, "Half of its %s calls take %s or less, the slowest %s; slow calls cost %s more.",
-			 say_count(r, slow.n), say_ns(r, median), say_ns(r, slow.worst_ns[0]), say_each(r, extra));
+	finding_evidence(r->result, f,
+			 "Half of the %s calls of `%.60s` take %s or less, the slowest %s; slow calls cost %s more.",
+			 say_count(r, slow.n), name, say_ns(r, median), say_ns(r, slow.worst_ns[0]),
+			 say_each(r, extra));
 	finding_suggest(r->result, f, "compare a slow call with a usual one in the timeline");
 	f->confidence = 0.6;
 	tally_link(r, f, &slow);
@@ -48,13 +59,18 @@ static void run(rule_run *r)
 	size_t worst = e->rows.n_sites;
 
 	r->result->failed = r->result->failed || !all || !extra;
-	for (size_t i = 0; all && extra && i < e->rows.n; i++)
-		if (is_scope(e, &e->rows.items[i]))
-			stats_add(&all[e->rows.items[i].site], e->rows.items[i].dur_ns);
+	for (size_t i = 0; all && extra && i < e->rows.n; i++) {
+		const row *at = &e->rows.items[i];
+		if (!is_scope(e, at))
+			continue;
+		stats_add(&all[at->site], at->dur_ns);
+		if (is_recursive(e, at))
+			extra[at->site] = -1;
+	}
 	for (size_t i = 0; all && extra && i < e->rows.n; i++) {
 		const row *at = &e->rows.items[i];
 		stats *s = &all[at->site];
-		if (!is_scope(e, at) || s->calls < LEAST)
+		if (!is_scope(e, at) || extra[at->site] < 0 || s->calls < LEAST)
 			continue;
 		int64_t median = stats_percentile(s, 0.5);
 		if (at->dur_ns >= stats_percentile(s, rule_setting(r, PERCENTILE) / 100) &&

@@ -34,8 +34,8 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, adds.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, adds.ns, "convolutions before a batch normalisation add a bias");
-	finding_evidence(r->result, f, "%s convolutions right before a batch normalisation add a bias: %s.",
-			 say_count(r, adds.n), say_each(r, adds.ns));
+	finding_evidence(r->result, f, "%s a bias right before a batch normalisation: %s.",
+			 say_some(r, adds.n, "convolution adds", "convolutions add"), say_each(r, adds.ns));
 	finding_suggest(r->result, f, "Conv2d(..., bias=False): the normalisation takes the bias away again");
 	tally_link(r, f, &adds);
 }

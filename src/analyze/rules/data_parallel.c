@@ -11,9 +11,9 @@ static void run(rule_run *r)
 	sonde_finding *f = rule_found(r, -1, "DataParallel runs all devices from one process");
 	f->severity = SONDE_MEDIUM;
 	finding_evidence(r->result, f,
-			 "DataParallel.forward was called %s times: it copies the model to every device in each step, "
+			 "DataParallel.forward was called %s: it copies the model to every device in each step, "
 			 "from one process.",
-			 say_count(r, calls.n));
+			 say_times(r, calls.n));
 	finding_suggest(r->result, f, "use DistributedDataParallel, one process per device");
 	tally_link(r, f, &calls);
 }

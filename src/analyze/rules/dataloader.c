@@ -24,8 +24,8 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "data loading holds up %s", e->n_steps ? "the steps" : "the program");
-	finding_evidence(r->result, f, "The program waits for its next batch %s times, %s each on average%s.",
-			 say_count(r, waits.n), say_ns(r, waits.ns / (int64_t)waits.n),
+	finding_evidence(r->result, f, "The program waits for its next batch %s, %s on average%s.",
+			 say_times(r, waits.n), say_ns(r, waits.ns / (int64_t)waits.n),
 			 e->has_device ? ", while the device has nothing to do" : "");
 	finding_suggest(r->result, f,
 			"load in more processes (num_workers), prefetch, cache what is decoded, or move "

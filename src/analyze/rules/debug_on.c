@@ -11,8 +11,8 @@ static void run(rule_run *r)
 	sonde_finding *f = rule_found(r, -1, "checks for finding errors are on");
 	f->severity = SONDE_MEDIUM;
 	finding_evidence(r->result, f,
-			 "detect_anomaly or gradcheck was called %s times; both make training several times slower.",
-			 say_count(r, calls.n));
+			 "detect_anomaly or gradcheck was called %s; both make training several times slower.",
+			 say_times(r, calls.n));
 	finding_suggest(r->result, f, "switch them off outside of debugging");
 	tally_link(r, f, &calls);
 }

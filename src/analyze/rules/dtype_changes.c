@@ -33,7 +33,8 @@ static void run(rule_run *r)
 		if (e->has_device && at->class == CLASS_KERNEL && at->launch != ROW_NONE &&
 		    is_inside_copy(e, at->launch))
 			tally_add(&changes, (uint32_t)i, at->dur_ns);
-		else if (!e->has_device && is_copy(e, at) && !row_is_inside(e, (uint32_t)i, TRAIT_LOADER))
+		else if (!e->has_device && is_copy(e, at) &&
+			 !row_is_inside(e, (uint32_t)i, TRAIT_LOADER | TRAIT_OPTIMIZER)) /* which convert scalars */
 			tally_add(&changes, (uint32_t)i, at->dur_ns);
 	}
 	rule_saw(r, "%s conversions, %s (%s)", say_count(r, changes.n), say_each(r, changes.ns),

@@ -34,11 +34,13 @@ static void run(rule_run *r)
 		 say_each(r, lost));
 	if (!rule_exceeds(r, calls.ns, WARN) || !rule_exceeds(r, lost, IDLE))
 		return;
-	sonde_finding *f = rule_found(r, lost, "the program waits for the device inside the steps");
+	sonde_finding *f = rule_found(r, lost, "the program waits for the device %s",
+				      r->e->n_steps ? "inside the steps" : "in between");
 	finding_evidence(r->result, f,
-			 "%s synchronising calls take %s; the device is then idle for %s until new work "
+			 "%s %s; the device is then idle for %s until new work "
 			 "comes.",
-			 say_count(r, calls.n), say_each(r, calls.ns), say_each(r, lost));
+			 say_some(r, calls.n, "synchronising call takes", "synchronising calls take"),
+			 say_each(r, calls.ns), say_each(r, lost));
 	finding_suggest(r->result, f, "remove the calls, or wait for events of an earlier step");
 	f->confidence = 0.8;
 	tally_link(r, f, &calls);

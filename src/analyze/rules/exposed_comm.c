@@ -15,8 +15,9 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "communication is not hidden behind computation");
-	finding_evidence(r->result, f, "%s collectives take %s per rank; for %s of it the device computes nothing.",
-			 say_count(r, calls.n), say_each(r, calls.ns), say_each(r, lost));
+	finding_evidence(r->result, f, "%s %s per rank; for %s of it the device computes nothing.",
+			 say_some(r, calls.n, "collective takes", "collectives take"), say_each(r, calls.ns),
+			 say_each(r, lost));
 	finding_suggest(r->result, f,
 			"overlap: smaller or earlier buckets (bucket_cap_mb), prefetch in FSDP, gradient "
 			"accumulation, compression");

@@ -26,7 +26,8 @@ static void run(rule_run *r)
 	if (!n)
 		return;
 	sonde_finding *f = rule_found(r, lost, "the device does nothing for %s", say_ns(r, longest));
-	finding_evidence(r->result, f, "%s stretches of idleness are longer than %s, the longest %s.", say_count(r, n),
+	finding_evidence(r->result, f, "%s longer than %s, the longest %s.",
+			 say_some(r, n, "stretch of idleness is", "stretches of idleness are"),
 			 say_ns(r, (int64_t)rule_setting(r, GAP)), say_ns(r, longest));
 	finding_suggest(r->result, f,
 			"look at what the host does there: checkpoints, evaluation, loading, compilation");

@@ -11,9 +11,8 @@ static void tell(rule_run *r, const tally *breaks, uint64_t n_inside)
 {
 	sonde_finding *f = rule_found(r, breaks->ns, "compiled code is interrupted by Python");
 
-	finding_evidence(r->result, f,
-			 "%s times one compiled graph follows another with %s of Python between them in all.",
-			 say_count(r, breaks->n), say_each(r, breaks->ns));
+	finding_evidence(r->result, f, "One compiled graph follows another %s, with %s of Python between them in all.",
+			 say_times(r, breaks->n), say_each(r, breaks->ns));
 	finding_suggest(r->result, f, "TORCH_LOGS=graph_breaks says where; fullgraph=True makes them errors");
 	f->confidence = 2 * n_inside > breaks->n ? 0.9 : 0.6; /* graphs behind each other may be two functions */
 	tally_link(r, f, breaks);

@@ -15,10 +15,8 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the host launches the next work too late");
-	finding_evidence(r->result, f,
-			 "%s gaps of the device, %s in all, end with work that was launched only after the "
-			 "gap began.",
-			 say_count(r, waits.n), say_each(r, lost));
+	finding_evidence(r->result, f, "%s with work that was launched only after the gap began, %s in all.",
+			 say_some(r, waits.n, "gap of the device ends", "gaps of the device end"), say_each(r, lost));
 	finding_suggest(r->result, f, "let the host run ahead: fewer synchronisations, fewer and larger launches");
 	tally_link(r, f, &waits);
 }

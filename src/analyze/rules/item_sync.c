@@ -29,12 +29,15 @@ static void run(rule_run *r)
 		 say_each(r, lost));
 	if (reads.n < n_steps || !rule_exceeds(r, lost, WARN))
 		return;
-	sonde_finding *f = rule_found(r, lost, "values are read back inside the steps");
+	sonde_finding *f =
+		rule_found(r, lost, "values are read back %s", r->e->n_steps ? "inside the steps" : "in between");
+	const char *per_step =
+		r->e->n_steps ? result_format(r->result, " (%s per step)", say_count(r, reads.n / n_steps)) : "";
 	finding_evidence(r->result, f,
-			 "%s operators hand a value to the host (%s per step); the host waits %s and the "
+			 "%s a value to the host%s; the host waits %s and the "
 			 "device is then idle for %s.",
-			 say_count(r, reads.n), say_count(r, reads.n / n_steps), say_each(r, reads.ns),
-			 say_each(r, lost));
+			 say_some(r, reads.n, "operator hands", "operators hand"), per_step ? per_step : "",
+			 say_each(r, reads.ns), say_each(r, lost));
 	finding_suggest(r->result, f,
 			"keep sums on the device and read them every n steps; replace nonzero() and masks of "
 			"unknown size");

@@ -11,10 +11,53 @@ static int64_t in_operators(const evidence_rank *k, interval idle)
 	return intervals_overlap_with(&k->ops, idle.start, idle.end);
 }
 
+/* While the device is idle: in the row and in nothing inside it. */
+static int64_t idle_in(const evidence *e, const evidence_rank *k, uint32_t number)
+{
+	const row *at = evidence_row(e, number);
+	int64_t ns = intervals_overlap_with(&k->idle, at->start_ns, row_end_ns(at));
+
+	for (uint32_t i = number + 1; i < at->end; i = evidence_row(e, i)->end)
+		ns -= intervals_overlap_with(&k->idle, evidence_row(e, i)->start_ns, row_end_ns(evidence_row(e, i)));
+	return ns;
+}
+
+/* The one operator or call that holds more than half of what its rank loses: the first use of a device, a compilation.
+   ROW_NONE: there is none. */
+static uint32_t find_single(const evidence *e, int64_t *ret_ns)
+{
+	for (uint32_t i = 0; i < e->rows.n; i++) {
+		const row *at = evidence_row(e, i);
+		if (at->flags & ROW_ON_STREAM || !(row_traits(e, at) & (TRAIT_OP | TRAIT_RUNTIME)))
+			continue;
+		const evidence_rank *k = evidence_find_rank(e, row_rank(&e->rows, at));
+		if (!k || at->dur_ns <= k->idle_ops_ns / 2)
+			continue;
+		*ret_ns = idle_in(e, k, i);
+		if (*ret_ns > k->idle_ops_ns / 2)
+			return i;
+	}
+	return ROW_NONE;
+}
+
+static void tell_single(rule_run *r, sonde_finding *f, uint32_t number, int64_t ns)
+{
+	const row *at = evidence_row(r->e, number);
+
+	finding_evidence(r->result, f, "For %s of it the host is in one call of `%.60s`.", say_ns(r, ns),
+			 row_name(&r->e->rows, at));
+	finding_suggest(r->result, f,
+			"look at this call; the first use of a device or library, a compilation or a wait for earlier "
+			"work is left out with --from");
+	finding_affects(r->result, f, row_name(&r->e->rows, at));
+	finding_slice(r->result, f, at->slice);
+	finding_time(f, at->start_ns, row_end_ns(at));
+}
+
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	int64_t lost = 0;
+	int64_t lost = 0, in_single = 0;
 	uint64_t n_kernels = 0;
 
 	for (size_t i = 0; i < e->n_ranks; i++) {
@@ -24,14 +67,20 @@ static void run(rule_run *r)
 	rule_saw(r, "idle %s (%s) while the host is in operators", say_each(r, lost), say_part(r, lost));
 	if (!rule_exceeds(r, lost, WARN))
 		return;
-	sonde_finding *f = rule_found(r, lost, "the device waits for launches");
+	uint32_t single = find_single(e, &in_single);
+	sonde_finding *f = rule_found(r, lost, "the device waits for %s",
+				      single == ROW_NONE ? "launches" : "one call of the host");
 	finding_evidence(r->result, f,
 			 "The device is idle %s of the time while the host is inside operators and "
 			 "launches; its %s pieces of work take %s each on average.",
 			 say_part(r, lost), say_count(r, n_kernels),
 			 say_ns(r, n_kernels ? e->device_ns / (int64_t)n_kernels : 0));
-	finding_suggest(r->result, f, "launch less: CUDA graphs, torch.compile, fused operators, or a larger batch");
 	f->confidence = 0.8;
+	if (single != ROW_NONE) {
+		tell_single(r, f, single, in_single);
+		return;
+	}
+	finding_suggest(r->result, f, "launch less: CUDA graphs, torch.compile, fused operators, or a larger batch");
 	rule_link_idle(r, f, in_operators);
 }
 

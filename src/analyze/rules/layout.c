@@ -24,7 +24,8 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, moves.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, moves.ns, "layouts are converted back and forth");
-	finding_evidence(r->result, f, "%s conversions of layout take %s.", say_count(r, moves.n),
+	finding_evidence(r->result, f, "%s %s.",
+			 say_some(r, moves.n, "conversion of layout takes", "conversions of layout take"),
 			 say_each(r, moves.ns));
 	finding_suggest(r->result, f,
 			"keep one layout: memory_format=torch.channels_last for model and input; avoid "

@@ -104,8 +104,8 @@ static void tell_survivors(rule_run *r, sonde_finding *f, const memory_event *co
 	}
 	if (!n_best)
 		return;
-	finding_evidence(r->result, f, "%s blocks of %s are never freed.", say_count(r, n_best),
-			 say_bytes(r, left[best]->bytes));
+	finding_evidence(r->result, f, "%s of %s %s never freed.", say_some(r, n_best, "block", "blocks"),
+			 say_bytes(r, left[best]->bytes), n_best == 1 ? "is" : "are");
 	link_place(r, f, left[best + n_best - 1]);
 }
 

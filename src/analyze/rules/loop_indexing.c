@@ -100,9 +100,9 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, loops.ns, "a loop takes tensors apart element by element");
 	finding_evidence(r->result, f,
-			 "%s loops in which the same operators follow every aten::select pass %s times in all; one "
+			 "%s in which the same operators follow every aten::select, %s passes in all; one "
 			 "pass each would save %s.",
-			 say_count(r, loops.n), say_count(r, n_passes), say_each(r, loops.ns));
+			 say_some(r, loops.n, "loop", "loops"), say_count(r, n_passes), say_each(r, loops.ns));
 	finding_suggest(r->result, f, "do it with one operator over the whole tensor");
 	f->confidence = 0.7;
 	tally_link(r, f, &loops);

@@ -41,8 +41,8 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, low.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, low.ns, "kernels leave most of the device unused");
-	finding_evidence(r->result, f, "%s kernels, %s in all, reach less than %.3g %% occupancy.", say_count(r, low.n),
-			 say_each(r, all), limit);
+	finding_evidence(r->result, f, "%s less than %.3g %% occupancy, %s in all.",
+			 say_some(r, low.n, "kernel reaches", "kernels reach"), limit, say_each(r, all));
 	finding_suggest(r->result, f, "other block sizes, fewer registers, fused or larger kernels");
 	f->confidence = 0.5;
 	tally_link(r, f, &low);

@@ -21,8 +21,8 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "collectives run on the processor");
-	finding_evidence(r->result, f, "%s collectives run on the host; the device is idle for %s of that.",
-			 say_count(r, calls.n), say_each(r, lost));
+	finding_evidence(r->result, f, "%s on the host; the device is idle for %s of that.",
+			 say_some(r, calls.n, "collective runs", "collectives run"), say_each(r, lost));
 	finding_suggest(r->result, f, "init_process_group(\"nccl\")");
 	f->confidence = 0.9;
 	tally_link(r, f, &calls);

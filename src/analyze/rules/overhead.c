@@ -39,7 +39,7 @@ static void run(rule_run *r)
 		 say_each(r, pauses), say_each(r, work));
 	if ((double)tiny.n < rule_setting(r, LEAST) || !rule_exceeds(r, lost, WARN))
 		return;
-	sonde_finding *f = rule_found(r, lost, "operators are too small for the cost of calling them");
+	sonde_finding *f = rule_found(r, lost, "operators are too small to be worth a call each");
 	finding_evidence(r->result, f,
 			 "%s operators are shorter than %s and take %s; the pauses between operators take %s. "
 			 "Larger operators take %s.",
@@ -52,7 +52,7 @@ static void run(rule_run *r)
 
 const rule overhead_rule = {
 	.name = "overhead",
-	.checks = "Operators are too small for the cost of calling them",
+	.checks = "Operators are too small to be worth a call each",
 	.number = 0,
 	.needs = NEED_HOST_ONLY,
 	.settings = settings,

@@ -15,8 +15,10 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, exposed, WARN))
 		return;
 	sonde_finding *f = rule_found(r, exposed, "copies go through pageable memory");
-	finding_evidence(r->result, f, "%s copies from or to pageable memory take %s, %s of it while nothing computes.",
-			 say_count(r, copies.n), say_each(r, copies.ns), say_each(r, exposed));
+	finding_evidence(r->result, f, "%s %s, %s of it while nothing computes.",
+			 say_some(r, copies.n, "copy from or to pageable memory takes",
+				  "copies from or to pageable memory take"),
+			 say_each(r, copies.ns), say_each(r, exposed));
 	finding_suggest(r->result, f, "pin_memory=True in the loader and non_blocking=True in the copy");
 	tally_link(r, f, &copies);
 }

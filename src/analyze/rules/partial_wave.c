@@ -11,7 +11,6 @@ static void run(rule_run *r)
 {
 	const evidence *e = r->e;
 	args_column value_of = { .key = "blocks per SM" };
-	double limit = 1.0;
 	tally low = { 0 };
 	int64_t all = 0, kernels = 0;
 	uint64_t n = 0;
@@ -27,7 +26,7 @@ static void run(rule_run *r)
 		kernels = add_bounded(kernels, at->dur_ns);
 		double value = args_column_f64(e->rows.ix, &value_of, at->args, -1);
 		n += value >= 0;
-		if (!(value >= 0 && value < limit))
+		if (!(value >= 0 && value < 1))
 			continue;
 		tally_add(&low, (uint32_t)i, whole_bounded((double)at->dur_ns * (1 - value)));
 		all = add_bounded(all, at->dur_ns);
@@ -42,8 +41,8 @@ static void run(rule_run *r)
 	if ((double)all <= rule_setting(r, KERNELS) * (double)kernels || !rule_exceeds(r, low.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, low.ns, "kernels are too small to fill the device");
-	finding_evidence(r->result, f, "%s kernels, %s in all, have fewer than %.3g blocks per multiprocessor.",
-			 say_count(r, low.n), say_each(r, all), limit);
+	finding_evidence(r->result, f, "%s blocks than the device has multiprocessors, %s in all.",
+			 say_some(r, low.n, "kernel has fewer", "kernels have fewer"), say_each(r, all));
 	finding_suggest(r->result, f, "a larger batch, longer sequences, or several streams");
 	f->confidence = 0.5;
 	tally_link(r, f, &low);

@@ -38,9 +38,9 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, chains.ns, "chains of elementwise kernels could be one");
 	finding_evidence(r->result, f,
-			 "%s times at least %d elementwise kernels follow each other; but for the longest of "
+			 "At least %d elementwise kernels follow each other %s; but for the longest of "
 			 "each chain they take %s.",
-			 say_count(r, chains.n), (int)rule_setting(r, LENGTH), say_each(r, chains.ns));
+			 (int)rule_setting(r, LENGTH), say_times(r, chains.n), say_each(r, chains.ns));
 	finding_suggest(r->result, f, "torch.compile, or a fused operator");
 	f->confidence = 0.6;
 	tally_link(r, f, &chains);

@@ -26,15 +26,21 @@ static const char *list_ids(rule_run *r, const compile_calls *c)
 
 static void tell(rule_run *r, const compile_calls *c, const tally *runs)
 {
-	sonde_finding *f = rule_found(r, runs->ns, "code is compiled again during the steps");
+	bool in_steps = r->e->n_steps > 0; /* else it may well be the first time */
+	sonde_finding *f =
+		rule_found(r, runs->ns, "%s",
+			   in_steps ? "code is compiled again during the steps" : "compilation takes much of the time");
 	const char *ids = list_ids(r, c);
 
-	finding_evidence(r->result, f, "The compiler runs %s times after the warm-up and takes %s.",
-			 say_count(r, runs->n), say_each(r, runs->ns));
+	finding_evidence(r->result, f, "The compiler runs %s%s and takes %s.", say_times(r, runs->n),
+			 in_steps ? " after the warm-up" : "", say_each(r, runs->ns));
 	if (ids)
 		finding_evidence(r->result, f, "Compiled before with other inputs: %s (frame/time).", ids);
-	finding_suggest(r->result, f,
-			"TORCH_LOGS=recompiles says why; mark changing sizes with torch._dynamo.mark_dynamic");
+	finding_suggest(r->result, f, "%s",
+			in_steps || ids
+				? "TORCH_LOGS=recompiles says why; mark changing sizes with torch._dynamo.mark_dynamic"
+				: "begin to measure after the first call of each shape (--from leaves out what was "
+				  "before), or keep what is compiled on disk");
 	f->confidence = 0.9;
 	tally_link(r, f, runs);
 }

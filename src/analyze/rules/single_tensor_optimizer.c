@@ -9,7 +9,7 @@ static const setting_def settings[] = {
 
 static int64_t idle_inside(const evidence *e, const row *scope)
 {
-	const evidence_rank *k = evidence_find_rank(e, scope->rank);
+	const evidence_rank *k = evidence_find_rank(e, row_rank(&e->rows, scope));
 
 	return k ? intervals_overlap_with(&k->idle, scope->start_ns, row_end_ns(scope)) : 0;
 }

@@ -20,13 +20,14 @@ static void run(rule_run *r)
 		if (e->rows.items[i].flags & ROW_DEVICE && row_has_launch(e, &e->rows.items[i]))
 			stats_add(&lengths, evidence_row(e, e->rows.items[i].launch)->dur_ns);
 	int64_t usual = stats_percentile(&lengths, 0.5);
+	least = 2 * usual > least ? 2 * usual : least;
 	for (size_t i = 0; i < e->rows.n && usual >= 0; i++) {
 		const row *at = &e->rows.items[i];
 		if (!(at->flags & ROW_DEVICE) || !row_has_launch(e, at) || (int64_t)at->launch == last)
 			continue;
 		const row *call = evidence_row(e, at->launch);
 		last = at->launch; /* a graph's launch has many kernels */
-		if (call->dur_ns > least && call->dur_ns > 2 * usual)
+		if (call->dur_ns > least)
 			tally_add(&slow, at->launch, call->dur_ns - usual);
 	}
 	int64_t idle = 0;
@@ -40,9 +41,10 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, lost, "some launch calls take very long");
 	finding_evidence(r->result, f,
-			 "%s launch calls take more than %s where %s is usual: the driver waits (a full "
+			 "%s more than %s where %s is usual: the driver waits (a full "
 			 "queue, memory, another thread, lazy loading of a kernel).",
-			 say_count(r, slow.n), say_ns(r, least), say_ns(r, usual));
+			 say_some(r, slow.n, "launch call takes", "launch calls take"), say_ns(r, least),
+			 say_ns(r, usual));
 	finding_suggest(r->result, f,
 			"leave the first steps out of the measurement; avoid allocations and other threads' "
 			"driver calls in between");

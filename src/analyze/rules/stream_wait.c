@@ -17,9 +17,9 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, lost, "queued work waits although the device is idle");
 	finding_evidence(r->result, f,
-			 "%s times the device is idle for more than %s although its next work was already "
+			 "The device is idle for more than %s %s although its next work was already "
 			 "launched: it waits for an event, a copy or another rank.",
-			 say_count(r, waits.n), say_ns(r, (int64_t)rule_setting(r, DELAY)));
+			 say_ns(r, (int64_t)rule_setting(r, DELAY)), say_times(r, waits.n));
 	finding_suggest(r->result, f, "look at what the named work depends on; drop stream waits that are not needed");
 	f->confidence = 0.6;
 	tally_link(r, f, &waits);

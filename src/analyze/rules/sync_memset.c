@@ -21,8 +21,9 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the host blocks in memsets");
-	finding_evidence(r->result, f, "%s synchronous memsets hold the host for %s; the device is then idle for %s.",
-			 say_count(r, calls.n), say_each(r, calls.ns), say_each(r, lost));
+	finding_evidence(r->result, f, "%s the host for %s; the device is then idle for %s.",
+			 say_some(r, calls.n, "synchronous memset holds", "synchronous memsets hold"),
+			 say_each(r, calls.ns), say_each(r, lost));
 	finding_suggest(r->result, f, "use the Async call");
 	f->confidence = 0.8;
 	tally_link(r, f, &calls);

@@ -9,11 +9,14 @@ static const setting_def settings[] = {
 
 static void run(rule_run *r)
 {
+	enum { LEAST = 5 };
 	use_parts parts = rule_device_use(r);
+	bool by_step = r->e->n_steps > 0;
 	int64_t lost = 0;
 
-	if (!parts.n) {
-		rule_no_data(r, "no slices");
+	if (parts.n < LEAST) {
+		rule_no_data(r, "fewer than 5 steps");
+		VEC_DONE(&parts);
 		return;
 	}
 	double best = use_percentile(&parts, 95), least = use_percentile(&parts, 5);
@@ -26,15 +29,14 @@ static void run(rule_run *r)
 	if (is_never || is_uneven) {
 		sonde_finding *f =
 			rule_found(r, lost, is_never ? "the device is never well used" : "the device is idle at times");
-		finding_evidence(
-			r->result, f,
-			"Step by step the device is busy %.1f %% of the time at the 5th percentile and %.1f %% at "
-			"the 95th.",
-			100 * least, 100 * best);
+		finding_evidence(r->result, f,
+				 "%s the device is busy %.1f %% of the time at the 5th percentile and %.1f %% at "
+				 "the 95th.",
+				 by_step ? "Step by step" : "In hundredths of the time", 100 * least, 100 * best);
 		finding_suggest(
 			r->result, f,
 			is_never ? "a larger batch, or work on several streams"
-				 : "compare an idle step with a busy one: input, checkpoints, evaluation, logging");
+				 : "compare an idle part with a busy one: input, checkpoints, evaluation, logging");
 		f->confidence = 0.6;
 		rule_link_time(r, f, parts.items[0].rank, parts.items[0].from_ns, parts.items[0].to_ns);
 	}

@@ -35,9 +35,9 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, attentions.ns, "attention is not fused");
 	finding_evidence(r->result, f,
-			 "%s times a softmax stands between two matrix products; what lies between the "
+			 "A softmax stands between two matrix products %s; what lies between the "
 			 "products takes %s.",
-			 say_count(r, attentions.n), say_each(r, attentions.ns));
+			 say_times(r, attentions.n), say_each(r, attentions.ns));
 	finding_suggest(r->result, f, "torch.nn.functional.scaled_dot_product_attention");
 	f->confidence = 0.8;
 	tally_link(r, f, &attentions);

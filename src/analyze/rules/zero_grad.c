@@ -33,7 +33,8 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, scopes.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, scopes.ns, "gradients are filled with zeros");
-	finding_evidence(r->result, f, "%s calls of zero_grad() fill the gradients, %s each.", say_count(r, scopes.n),
+	finding_evidence(r->result, f, "%s the gradients, %s each.",
+			 say_some(r, scopes.n, "call of zero_grad() fills", "calls of zero_grad() fill"),
 			 say_ns(r, scopes.ns / (int64_t)scopes.n));
 	finding_suggest(r->result, f, "zero_grad(set_to_none=True)");
 	f->confidence = 0.8;

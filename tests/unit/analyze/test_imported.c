@@ -2,6 +2,7 @@
 #include <stdint.h>
 #include "unit/present/printed.h"
 #include <string.h>
+#include "analyze/analysis.h"
 #include "store/builder.h"
 #include "store/trace.h"
 
@@ -66,13 +67,13 @@ static sonde_trace *make_imported(void)
 	return t;
 }
 
-static void assert_says(const char *analysis, const sonde_analyze_options *options, const char *expected)
+static void assert_says(const char *name, const sonde_analyze_options *options, const char *expected)
 {
 	sonde_trace *t = make_imported();
 	sonde_result *r = NULL;
 	sonde_error err = { .message = "" };
 
-	if (sonde_analyze(t, analysis, options, &r, &err))
+	if (sonde_analyze(t, name, options, &r, &err))
 		fail_msg("%s", err.message);
 	char *text = printed(r, SONDE_TEXT, 74, true, false);
 	assert_string_equal(text, expected);
@@ -87,11 +88,11 @@ static void the_report_counts_every_slice(void **state)
 	assert_says("report", NULL,
 		    "standard input   1.00 us   1 thread   1 stream   1 step\n"
 		    "\n"
-		    " name            calls    total    self      avg      max      p95     %\n"
-		    " ProfilerStep#7      1  1.00 us  800 ns  1.00 us  1.00 us  1.00 us   100\n"
-		    " gemm                2  0.80 us  800 ns  0.40 us  0.40 us  0.40 us  80.0\n"
-		    " aten::mm            1  0.20 us  150 ns  0.20 us  0.20 us  0.20 us  20.0\n"
-		    " launch              1  0.05 us   50 ns  0.05 us  0.05 us  0.05 us  5.00\n"
+		    " name          calls    total    self      avg      max      p95     %\n"
+		    " ProfilerStep      1  1.00 us  800 ns  1.00 us  1.00 us  1.00 us   100\n"
+		    " gemm              2  0.80 us  800 ns  0.40 us  0.40 us  0.40 us  80.0\n"
+		    " aten::mm          1  0.20 us  150 ns  0.20 us  0.20 us  0.20 us  20.0\n"
+		    " launch            1  0.05 us   50 ns  0.05 us  0.05 us  0.05 us  5.00\n"
 		    "\n"
 		    " step and phases  count    total      avg      p50      p95      max    %\n"
 		    " step                 1  1.00 us  1.00 us  1.00 us  1.00 us  1.00 us  100\n"
@@ -100,7 +101,7 @@ static void the_report_counts_every_slice(void **state)
 		    "          (0.0 %)\n"
 		    "memory    gpu0 peak 4.88 KiB at 160 ns in launch\n"
 		    "lost      2 damaged events\n"
-		    "noted     1 invalid UTF-8, replaced; 1 overlapping slices in extra lanes\n");
+		    "noted     1 invalid UTF-8, replaced; 1 overlapping slice in extra lanes\n");
 }
 
 static void threads_have_names(void **state)
@@ -122,7 +123,7 @@ static void threads_have_names(void **state)
 		    "          (0.0 %)\n"
 		    "memory    gpu0 peak 4.88 KiB at 160 ns in launch\n"
 		    "lost      2 damaged events\n"
-		    "noted     1 invalid UTF-8, replaced; 1 overlapping slices in extra lanes\n");
+		    "noted     1 invalid UTF-8, replaced; 1 overlapping slice in extra lanes\n");
 }
 
 static void info_says_what_is_there_and_what_is_wrong(void **state)
@@ -163,12 +164,37 @@ static void info_says_what_is_there_and_what_is_wrong(void **state)
 	sonde_trace_free(t);
 }
 
+static void one_of_a_kind_is_told_as_one(void **state)
+{
+	static const struct {
+		const char *what, *one;
+	} cases[] = {
+		{ "scopes open at the end", "1 scope open at the end" },
+		{ "duplicate keys, the last one counts", "1 duplicate key, the last one counts" },
+		{ "unbound flow points", "1 unbound flow point" },
+		{ "invalid UTF-8, replaced", "1 invalid UTF-8, replaced" },
+		{ "commas that are missing or too many", "1 comma that is missing or too many" },
+		{ "stretches of text between events that are none, skipped",
+		  "1 stretch of text between events that is none, skipped" },
+		{ "in damaged parts of the file", "1 in damaged parts of the file" },
+		{ "because the ring was full", "1 because the ring was full" },
+	};
+	sonde_result *r = result_new("counted");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_string_equal(result_counted(r, 1, cases[i].what), cases[i].one);
+	assert_string_equal(result_counted(r, 1000, "flow ends"), "1,000 flow ends");
+	sonde_result_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_report_counts_every_slice),
 		cmocka_unit_test(threads_have_names),
 		cmocka_unit_test(info_says_what_is_there_and_what_is_wrong),
+		cmocka_unit_test(one_of_a_kind_is_told_as_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

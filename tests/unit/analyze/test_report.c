@@ -191,7 +191,7 @@ static void steps_can_be_chosen(void **state)
 
 	(void)state;
 	assert_csv(t, (sonde_analyze_options){ .use_steps = true, .first_step = 0, .last_step = 0, .filter = "step" },
-		   HEADER LINE "step,other,1,100,10,100,100,100,0,100,100,100,100" LINE);
+		   HEADER LINE "step,other,1,100,10,100,100,100,,100,100,100,100" LINE);
 	assert_csv(t, (sonde_analyze_options){ .use_steps = true, .first_step = 0, .last_step = 1, .filter = "step" },
 		   HEADER LINE "step,other,2,220,20,110,100,120,10,100,100,120,120" LINE);
 	sonde_trace_free(t);
@@ -320,7 +320,7 @@ static void a_recording_without_time_has_no_percents(void **state)
 	make_stream(&m, &info);
 	MAKE_EVENTS(&m, 1, { 10, FORWARD }, { 10, END | FORWARD });
 	sonde_trace *t = make_trace(&m);
-	assert_csv(t, (sonde_analyze_options){ 0 }, HEADER LINE "forward,other,1,0,0,0,0,0,0,,0,0,0" LINE);
+	assert_csv(t, (sonde_analyze_options){ 0 }, HEADER LINE "forward,other,1,0,0,0,0,0,,,0,0,0" LINE);
 	sonde_trace_free(t);
 	make_done(&m);
 }

@@ -46,13 +46,10 @@ static void rows_come_in_pre_order_with_their_links(void **state)
 	assert_int_equal(r.items[2].start_ns, 15000);
 	assert_int_equal(r.items[2].dur_ns, 5000);
 	assert_int_equal(r.items[2].depth, 2);
-	assert_int_equal(r.items[2].correlation, 1);
-	assert_int_equal(r.items[2].stream, -1);
-	assert_int_equal(r.items[7].correlation, 1);
-	assert_int_equal(r.items[7].stream, 7);
+	assert_int_equal(row_stream(&r, &r.items[2]), -1);
+	assert_int_equal(row_stream(&r, &r.items[7]), 7);
 	assert_int_equal(r.items[7].flags, ROW_DEVICE | ROW_ON_STREAM);
-	assert_int_equal(r.items[10].correlation, 4);
-	assert_int_equal(r.items[10].stream, 9);
+	assert_int_equal(row_stream(&r, &r.items[10]), 9);
 	for (size_t i = 0; i < r.n; i++)
 		assert_int_equal(rows_of_slice(&r, r.items[i].slice), i);
 	assert_int_equal(rows_of_slice(&r, r.n), ROW_NONE);
@@ -76,7 +73,7 @@ static void each_rank_has_its_device_rows_and_steps(void **state)
 		assert_int_equal(rank->n_device, 4);
 		for (size_t k = 0; k < 4; k++) {
 			assert_string_equal(row_name(&r, &r.items[rank->device[k]]), names[k]);
-			assert_int_equal(r.items[rank->device[k]].rank, i);
+			assert_int_equal(row_rank(&r, &r.items[rank->device[k]]), i);
 		}
 		assert_int_equal(rank->n_steps, 2);
 		assert_int_equal(rank->steps[1].number, 2);
@@ -147,6 +144,43 @@ static void ranks_are_chosen_by_a_list(void **state)
 	sonde_trace_free(t);
 }
 
+static bool wants_steps(const char *name, site_class class)
+{
+	return class == CLASS_STEP && *name;
+}
+
+/* cudaLaunchKernel and cudaMemcpyAsync launched something; the operators around them did not. */
+static void host_rows_that_nobody_wants_are_not_loaded(void **state)
+{
+	sonde_trace *t = make_device_trace(2);
+	rows all = load(t, NULL), few = load(t, &(rows_options){ .wants = wants_steps });
+	rows selected = load(t, &(rows_options){ .wants = wants_steps, .ranks = "0-1" });
+
+	(void)state;
+	assert_int_equal(few.n, all.n - 4);
+	assert_int_equal(few.n_left_out, 0);
+	assert_int_equal(selected.n, all.n);
+	assert_int_equal(few.n_steps, all.n_steps);
+	for (size_t i = 0; i < 2; i++) {
+		const rows_rank *a = &all.ranks[i], *b = &few.ranks[i];
+		assert_int_equal(a->start_ns, b->start_ns);
+		assert_int_equal(a->end_ns, b->end_ns);
+		assert_int_equal(a->n_device, b->n_device);
+		for (size_t k = 0; k < a->n_device; k++)
+			assert_int_equal(all.items[a->device[k]].slice, few.items[b->device[k]].slice);
+	}
+	rows_done(&all);
+	rows_done(&few);
+	rows_done(&selected);
+	sonde_trace_free(t);
+	t = make_device_trace(1);
+	few = load(t, &(rows_options){ .wants = wants_steps });
+	assert_string_equal(tell(&few), "Profiler..3 cudaLaun>0 cudaMemc>0 Profiler..5 cudaLaun>3 gemm@1 add@4 "
+					"Memcpy H@2 ncclDevK ");
+	rows_done(&few);
+	sonde_trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -154,6 +188,7 @@ int main(void)
 		cmocka_unit_test(each_rank_has_its_device_rows_and_steps),
 		cmocka_unit_test(a_selection_leaves_what_belongs_to_it),
 		cmocka_unit_test(ranks_are_chosen_by_a_list),
+		cmocka_unit_test(host_rows_that_nobody_wants_are_not_loaded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

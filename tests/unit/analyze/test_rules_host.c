@@ -60,6 +60,13 @@ static void copy_synchronously(kit *k, int64_t t, bool fires)
 	call(k, t + 5000, t + 8000, fires ? "cudaMemcpy" : "cudaMemcpyAsync");
 }
 
+/* Loading is the loader's, also behind a copy. */
+static void load_behind_a_copy(kit *k, int64_t t, bool fires)
+{
+	copy_synchronously(k, t, true);
+	scope(k, t + (fires ? 8800 : 8010), t + 8980, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__");
+}
+
 static void set_synchronously(kit *k, int64_t t, bool fires)
 {
 	drain(k, t);
@@ -246,6 +253,17 @@ static void save_slowly(kit *k, int64_t t, bool fires)
 		      "save");
 }
 
+/* What calls itself has calls of all lengths. */
+static void save_or_recurse(kit *k, int64_t t, bool fires)
+{
+	if (fires)
+		save_slowly(k, t, true);
+	else if (k->step % 5 == 0)
+		scope(k, t, t + 2900, "save");
+	for (int64_t i = 0; i < 5 && !fires; i++)
+		scope(k, t + 10 + 200 * i, t + 110 + 200 * i, "save");
+}
+
 static void use_data_parallel(kit *k, int64_t t, bool fires)
 {
 	kernel(k, t, 50, 9990, GEMM);
@@ -279,6 +297,7 @@ static void rules_of_the_host_fire_where_planted_and_not_nearly_there(void **sta
 		{ .rule = "gpu_gaps", .plant = wait_long, .lost_us = 2000, .unit = 1000000 },
 		{ .rule = "low_regions", .plant = wait_in_some_steps, .lost_us = 3620 },
 		{ .rule = "sync_copy", .plant = copy_synchronously, .lost_us = 1000 },
+		{ .rule = "sync_copy", .plant = load_behind_a_copy, .lost_us = 820 },
 		{ .rule = "sync_memset", .plant = set_synchronously, .lost_us = 1000 },
 		{ .rule = "explicit_sync", .plant = synchronise, .lost_us = 1000 },
 		{ .rule = "item_sync", .plant = read_a_value, .lost_us = 1000 },
@@ -302,6 +321,7 @@ static void rules_of_the_host_fire_where_planted_and_not_nearly_there(void **sta
 		{ .rule = "step_outliers", .plant = take_long_once, .lost_us = 2000 },
 		{ .rule = "slow_start", .plant = start_late, .lost_us = 600000 },
 		{ .rule = "call_outliers", .plant = save_slowly, .lost_us = 560 },
+		{ .rule = "call_outliers", .plant = save_or_recurse, .lost_us = 560 },
 		{ .rule = "data_parallel", .plant = use_data_parallel, .lost_us = -1 },
 		{ .rule = "debug_on", .plant = debug, .lost_us = -1 },
 		{ .rule = "grad_in_eval", .plant = evaluate_with_gradients, .lost_us = -1 },

@@ -25,7 +25,7 @@ static const says cases[] = {
 	{ "kernels", NULL, "'type': 'compute and memory', 'sum_ns': 20000" },
 	{ "kernels", NULL,
 	  "'name': 'gemm', 'type': 'compute', 'rank': 0, 'count': 1, 'sum_ns': 35000, 'mean_ns': 35000, "
-	  "'std_ns': 0, 'min_ns': 35000, 'max_ns': 35000" },
+	  "'std_ns': null, 'min_ns': 35000, 'max_ns': 35000" },
 	{ "overlap", NULL,
 	  "'communication_ns': 40000, 'overlap_ns': 10000, 'exposed_ns': 30000, 'overlap_percent': 25" },
 	{ "overlap", "hta", "'communication_ns': 0, 'overlap_ns': 0, 'exposed_ns': 0, 'overlap_percent': null" },

@@ -91,6 +91,26 @@ static void every_table_hashes_differently(void **state)
 	intern_done(&b);
 }
 
+static void a_copy_goes_on_by_itself(void **state)
+{
+	intern_table a = { 0 }, b, empty = { 0 }, none;
+
+	(void)state;
+	intern(&a, "forward", 7);
+	intern(&a, "backward", 8);
+	assert_true(intern_copy(&b, &a));
+	assert_int_equal(intern(&b, "backward", 8), 1);
+	assert_int_equal(intern(&b, "step", 4), 2);
+	assert_int_equal(intern(&a, "load", 4), 2);
+	assert_string_equal(intern_text(&b, 2), "step");
+	assert_string_equal(intern_text(&b, 0), "forward");
+	assert_true(intern_copy(&none, &empty));
+	assert_int_equal(intern(&none, "first", 5), 0);
+	intern_done(&none);
+	intern_done(&b);
+	intern_done(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +119,7 @@ int main(void)
 		cmocka_unit_test(a_number_without_a_text_reads_as_a_question_mark),
 		cmocka_unit_test(a_hundred_thousand_names_keep_their_numbers),
 		cmocka_unit_test(every_table_hashes_differently),
+		cmocka_unit_test(a_copy_goes_on_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

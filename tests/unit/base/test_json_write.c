@@ -47,6 +47,24 @@ static void commas_come_by_themselves(void **state)
 	assert_written(&t, "{\"a\": -1, \"b\": [true, null, [], {}, [1]], \"c\": {\"d\": 2}}");
 }
 
+static void text_in_a_page_ends_nothing_and_has_an_end(void **state)
+{
+	written t;
+	(void)state;
+
+	begin(&t);
+	t.w.in_page = true;
+	t.w.max_text = 8;
+	json_begin_array(&t.w);
+	json_string(&t.w, "</script");
+	json_string(&t.w, "0123456789");
+	json_string(&t.w, "012\u00e9456\u00e989"); /* not into the middle of a character */
+	json_end_array(&t.w);
+	size_t n_bytes = t.w.n_bytes;
+	assert_written(&t, "[\"\\u003c/script\", \"0123\u20266789\", \"012\u2026\u00e989\"]");
+	assert_int_equal(n_bytes, t.len);
+}
+
 static void lines_are_indented_by_their_depth(void **state)
 {
 	written t;
@@ -126,6 +144,42 @@ static void integers_are_exact(void **state)
 	assert_written(&t, "[18446744073709551615, -9223372036854775808, 9223372036854775807, 0]");
 }
 
+static void nanoseconds_are_written_as_exact_microseconds(void **state)
+{
+	written t;
+	(void)state;
+
+	begin(&t);
+	json_begin_array(&t.w);
+	json_us(&t.w, 0), json_us(&t.w, 7), json_us(&t.w, -12345), json_us(&t.w, INT64_MIN), json_us(&t.w, INT64_MAX);
+	json_end_array(&t.w);
+	assert_written(&t, "[0.000, 0.007, -12.345, -9223372036854775.808, 9223372036854775.807]");
+}
+
+/* Around the length up to which text is put together before it is written. */
+static void texts_of_any_length_are_whole(void **state)
+{
+	char text[200], expected[1400];
+	(void)state;
+
+	for (size_t len = 0; len < sizeof text; len++) {
+		written t;
+		size_t n = 0;
+
+		begin(&t);
+		json_begin_array(&t.w), json_stringn(&t.w, text, len), json_raw(&t.w, text, len), json_end_array(&t.w);
+		expected[n++] = '[', expected[n++] = '"';
+		for (size_t i = 0; i < len; i++)
+			n += (size_t)snprintf(expected + n, 8, text[i] == '\n' ? "\\n" : "%c", text[i]);
+		n += (size_t)snprintf(expected + n, 8, "\", ");
+		for (size_t i = 0; i < len; i++)
+			expected[n++] = text[i];
+		expected[n++] = ']', expected[n] = 0;
+		assert_written(&t, expected);
+		text[len] = len % 9 ? (char)('a' + len % 26) : '\n';
+	}
+}
+
 static void doubles_are_as_short_as_they_can_be(void **state)
 {
 	static const struct {
@@ -186,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(commas_come_by_themselves),
+		cmocka_unit_test(text_in_a_page_ends_nothing_and_has_an_end),
 		cmocka_unit_test(lines_are_indented_by_their_depth),
 		cmocka_unit_test(nesting_may_be_as_deep_as_promised),
 		cmocka_unit_test(text_is_valid_whatever_goes_in),
@@ -193,6 +248,8 @@ int main(void)
 		cmocka_unit_test(doubles_are_as_short_as_they_can_be),
 		cmocka_unit_test(the_decimal_point_does_not_depend_on_the_locale),
 		cmocka_unit_test(a_failing_stream_is_noticed),
+		cmocka_unit_test(nanoseconds_are_written_as_exact_microseconds),
+		cmocka_unit_test(texts_of_any_length_are_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,10 +37,10 @@ static void lists_of_events_come_in_many_forms(void **state)
 		{ "nothing", "", "error 3: the file is empty\n" },
 		{ "white space", " \n", "error 3: the file is empty\n" },
 		{ "an object that ends early", "{'traceEvents':[" ONE "," TWO "@",
-		  BOTH "repaired 1 from @1: file ends early\n"
+		  BOTH "repaired 1 from @1: early end of the file\n"
 		       "2 events, 0 lost\n" },
 		{ "an object that ends early, behind the list", "{'traceEvents':[" ONE "," TWO "],'traceName':'x@",
-		  BOTH "repaired 1 from @1: file ends early\n"
+		  BOTH "repaired 1 from @1: early end of the file\n"
 		       "2 events, 0 lost\n" },
 		{ "an event that is cut", "[" ONE "," TWO ",@{'ph':'i','na",
 		  BOTH "lost 1 from @1: events cut off by the end of the file\n"

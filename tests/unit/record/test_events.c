@@ -1,6 +1,7 @@
 /* What a program says is what the recording holds. */
 #include <errno.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include "unit/record/recorded.h"
 
 static void function_scope(void)
@@ -114,6 +115,39 @@ static void numbers_are_kept_at_every_pass(void **state)
 	assert_recorded("+a(i=0) +b(f=0,i=0,j=7,k=8) +c(i=1,j=2,k=3,l=4,m=0) -c -b -a "
 			"+a(i=1) +b(f=0.5,i=-1,j=7,k=8) +c(i=1,j=2,k=3,l=4,m=1) -c -b -a "
 			"+a(i=2) +b(f=1,i=-2,j=7,k=8) +c(i=1,j=2,k=3,l=4,m=2) -c -b -a");
+}
+
+/* At the end of the last page that may be read, and with other bytes behind them. Twice: the second time they are
+   known. */
+static void texts_of_any_length_are_read_up_to_their_end_only(void **state)
+{
+	static char expected[65536];
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t at = 0;
+
+	(void)state;
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+	record_start((sonde_config){ 0 });
+	for (size_t i = 0; i < 4 * 42; i++) {
+		size_t len = i % 42;
+		bool at_end = i / 42 % 2;
+		char *text = pages + (at_end ? 4096 - len - 1 : 64);
+
+		memset(pages, '!', 4096);
+		for (size_t k = 0; k < len; k++)
+			text[k] = (char)('a' + (k + len) % 26);
+		text[len] = 0;
+		sonde_scope scope = sonde_begin(text);
+		{
+			SONDE_SCOPE_ARGS("s", SONDE_STR("t", text));
+		}
+		sonde_end(scope);
+		at += (size_t)snprintf(expected + at, sizeof expected - at, "%s+%s +s(t=%s) -s -%s", i ? " " : "", text,
+				       text, text);
+	}
+	munmap(pages, 8192);
+	assert_recorded(expected);
 }
 
 static void shapes_are_recorded_only_when_asked_for(void **state)
@@ -518,6 +552,7 @@ int main(void)
 		cmocka_unit_test(scopes_can_begin_and_end_by_hand),
 		cmocka_unit_test(arguments_are_kept_with_their_types),
 		cmocka_unit_test(numbers_are_kept_at_every_pass),
+		cmocka_unit_test(texts_of_any_length_are_read_up_to_their_end_only),
 		cmocka_unit_test(shapes_are_recorded_only_when_asked_for),
 		cmocka_unit_test(arguments_are_not_evaluated_while_nothing_is_recorded),
 		cmocka_unit_test(steps_and_phases),

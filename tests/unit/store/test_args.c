@@ -262,7 +262,7 @@ static void a_value_is_found_by_its_key(void **state)
 	close_records(&o);
 }
 
-static void a_key_of_every_record_is_read_in_one_pass(void **state)
+static void assert_columns(bool are_rare)
 {
 	static const double numbers[N_TEXTS] = { 5, 1.5, 5, 0, 18446744073709551616.0, 5 };
 	args_column found[] = {
@@ -270,7 +270,8 @@ static void a_key_of_every_record_is_read_in_one_pass(void **state)
 	};
 	opened o = open_records();
 
-	(void)state;
+	for (size_t i = 0; i < 5; i++)
+		found[i].is_rare = are_rare;
 	assert_true(args_columns_read(o.ix, found, 5));
 	for (uint32_t i = 0; i < N_RECORDS; i++) {
 		const wanted *w = &records[i];
@@ -292,6 +293,13 @@ static void a_key_of_every_record_is_read_in_one_pass(void **state)
 	assert_int_equal(args_column_int(o.ix, &found[0], N_RECORDS + 1, -7), -7);
 	args_columns_done(found, 5);
 	close_records(&o);
+}
+
+static void a_key_of_every_record_is_read_in_one_pass(void **state)
+{
+	(void)state;
+	assert_columns(false);
+	assert_columns(true);
 }
 
 static void a_damaged_record_is_refused(void **state)

@@ -279,9 +279,40 @@ static void a_finished_recorder_has_no_parts_to_read(void **state)
 	temp_clear();
 }
 
+/* What was whole is not summed up again; what was not is still damaged when the file is opened on top of the last. */
+static void damage_stays_damage_when_a_file_is_opened_again(void **state)
+{
+	maker m = { 0 };
+	sonde_trace *first = NULL, *again = NULL;
+	const char *path = temp_path("again.sonde");
+
+	(void)state;
+	make_start(&m);
+	make_name(&m, 40, NAME_SCOPE, "forward");
+	size_t at = m.len;
+	MAKE_EVENTS(&m, 1, { 10, 40 }, { 20, END | 40 });
+	MAKE_EVENTS(&m, 1, { 30, 40 }, { 40, END | 40 });
+	for (int damaged = 0; damaged < 2; damaged++) {
+		m.bytes[at + sizeof(block_header) + sizeof(events_head)] ^= damaged ? 255 : 0;
+		make_save(&m, path);
+		assert_int_equal(trace_open_recordings(&(trace_source){ .path = path }, 1, &first, NULL), 0);
+		assert_int_equal(
+			trace_open_recordings(&(trace_source){ .path = path, .before = first }, 1, &again, NULL), 0);
+		assert_int_equal(first->diagnostics.n_damaged_blocks, damaged);
+		assert_int_equal(again->diagnostics.n_damaged_blocks, damaged);
+		assert_int_equal(again->diagnostics.n_kept, damaged ? 2 : 4);
+		assert_int_equal(again->files.items[0].sound, damaged ? 0 : m.len);
+		sonde_trace_free(first);
+		sonde_trace_free(again);
+	}
+	make_done(&m);
+	temp_clear();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(damage_stays_damage_when_a_file_is_opened_again),
 		cmocka_unit_test(names_have_their_categories),
 		cmocka_unit_test(devices_have_names),
 		cmocka_unit_test(threads_have_the_names_that_the_file_gives_them),

@@ -1,4 +1,4 @@
-// Where the device's time goes, rank by rank, from the analysis "temporal": parts that add up to the span.
+// Where the time goes: parts that add up to a span.
 import { groupBy } from './group';
 import type { Cell, Result, Table } from './result';
 
@@ -19,34 +19,6 @@ export function column(table: Table, key: string): number {
 export const find = (result: Result | null, key: string): Table | null =>
 	result?.tables.find(table => table.key === key) ?? null;
 const numberOf = (cell: Cell | undefined): number => (typeof cell === 'number' ? cell : 0);
-
-export function breakdownOf(table: Table): Breakdown[] {
-	const at = (key: string): number => column(table, key);
-	return table.rows
-		.map(row => {
-			const get = (key: string): number => numberOf(row[at(key)]);
-			const span = get('span_ns'),
-				compute = get('compute_ns'),
-				exposed = get('exposed_communication_ns'),
-				idle = get('idle_ns');
-			const rest = Math.max(0, get('non_compute_ns') - exposed);
-			const parts = [
-				{ name: 'compute', hue: 2, ns: compute },
-				{ name: 'communication not hidden', hue: 1, ns: exposed },
-				{ name: 'copies', hue: 4, ns: rest },
-				{ name: 'idle', hue: 8, ns: idle },
-			];
-			return {
-				rank:
-					at('rank') >= 0 && typeof row[at('rank')] === 'number'
-						? (row[at('rank')] as number)
-						: null,
-				span,
-				parts,
-			};
-		})
-		.filter(one => one.span > 0);
-}
 
 const ROLES: [string, number, string[]][] = [
 	['kernels', 2, ['kernel']],
@@ -81,31 +53,34 @@ export function rolesOf(table: Table): Breakdown[] {
 		.filter(one => one.span > 0);
 }
 
-const COMPILED: [string, number, string][] = [
-	['the compiler', 1, 'compiling_ns'],
-	['compiled code', 2, 'compiled_ns'],
-	['eager operators', 0, 'eager_ns'],
-	['other', 8, 'other_ns'],
-];
+// The hues of the parts that tables have.
+const HUES: Record<string, number> = {
+	compute_ns: 2,
+	exposed_communication_ns: 1,
+	exposed_memory_ns: 4,
+	idle_ns: 8,
+	compiling_ns: 1,
+	compiled_ns: 2,
+	eager_ns: 0,
+	other_ns: 8,
+};
 
 export interface NamedBreakdown extends Breakdown {
 	name: string;
 }
 
-// What steps, or where there are none ranks, are made of, from the analysis "compile".
-export function compiledOf(result: Result): NamedBreakdown[] {
-	const steps = find(result, 'compile_steps');
-	const table = steps?.rows.length ? steps : find(result, 'compile_share');
-	if (!table) return [];
-	const rank = column(table, 'rank'),
+// Rows of which some columns add up: what ranks or steps are made of.
+export function partsOf(table: Table): NamedBreakdown[] {
+	const keys = (table.parts ?? []).filter(key => column(table, key) >= 0),
+		rank = column(table, 'rank'),
 		step = column(table, 'step'),
 		several = new Set(table.rows.map(row => row[rank])).size > 1;
 	return table.rows
 		.map(row => {
-			const parts = COMPILED.map(([name, hue, key]) => ({
-				name,
-				hue,
-				ns: numberOf(row[column(table, key)]),
+			const parts = keys.map((key, i) => ({
+				name: table.columns[column(table, key)]!.header,
+				hue: HUES[key] ?? i,
+				ns: Math.max(0, numberOf(row[column(table, key)])),
 			}));
 			const ofRank = `rank ${row[rank] ?? '-'}`;
 			return {

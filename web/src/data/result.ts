@@ -1,5 +1,6 @@
 // An analysis's answer as the page shows it: tables of typed columns, findings, notes. The server's `view` member says
 // how the plain members are shown; without it the names of the keys do ("total_ns", "peak_bytes", "idle_percent").
+import * as format from './format';
 
 export type CellType = 'string' | 'count' | 'integer' | 'ns' | 'bytes' | 'percent' | 'number' | 'bool';
 export type Cell = string | number | boolean | null;
@@ -10,6 +11,7 @@ export interface Column {
 	type: CellType;
 	bar?: boolean;
 	hidden?: boolean;
+	priority?: number; // higher ones go first where there is no room
 }
 export interface Chart {
 	kind: 'line' | 'steps' | 'bars';
@@ -24,6 +26,8 @@ export interface Table {
 	rows: Cell[][];
 	depths: number[] | null;
 	chart: Chart | null;
+	parts?: string[]; // columns that add up to a row's bar
+	cut?: string | null; // what a file leaves out, as a sentence
 }
 export interface Finding {
 	rule: string;
@@ -53,12 +57,15 @@ export interface Result {
 	findings: Finding[] | null;
 	notes: Note[];
 }
+const MAX_SLICES = 5; // of evidence
+
 type Json = Record<string, unknown>;
 interface ViewTable {
 	key: string;
 	title?: string | null;
 	columns?: Column[];
 	chart?: Chart | null;
+	parts?: string[];
 }
 interface View {
 	headline?: string | null;
@@ -89,7 +96,7 @@ export function typeOf(key: string, values: unknown[]): CellType {
 export const headerOf = (key: string): string =>
 	(key.replace(/_(ns|bytes|percent)$/, '').replace(/^n_/, '') || key).replaceAll('_', ' ');
 
-const titleOf = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ');
+export const titleOf = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1).replaceAll('_', ' ');
 
 const isObject = (value: unknown): value is Json =>
 	typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -120,9 +127,26 @@ export function tableOf(key: string, rows: unknown[], view?: ViewTable): Table {
 		columns,
 		title: view?.title ?? titleOf(key),
 		chart: view?.chart ?? null,
+		parts: view?.parts ?? [],
 		rows: objects.map(row => keys.map(name => cellOf(row[name]))),
 		depths: isTree ? objects.map(row => Number(row['depth'] ?? 0)) : null,
 	};
+}
+
+// Where to look: "rank 2, steps 11-200, 4.81 s to 9.20 s, slice 17".
+export function placeOf(finding: Finding): string {
+	const { rank, first_step: first, last_step: last, from_ns: from, to_ns: to, slices } = finding;
+	const shown = slices.slice(0, MAX_SLICES).join(', '),
+		nMore = slices.length - MAX_SLICES;
+	return [
+		rank !== null && `rank ${rank}`,
+		first !== null && (first === last ? `step ${first}` : `steps ${first}-${last}`),
+		from !== null && to !== null && `${format.ns(from)} to ${format.ns(to)}`,
+		slices.length > 0 &&
+			`${slices.length > 1 ? 'slices' : 'slice'} ${shown}${nMore > 0 ? ` and ${nMore} more` : ''}`,
+	]
+		.filter(Boolean)
+		.join(', ');
 }
 
 export function resultOf(json: Json): Result {

@@ -62,14 +62,23 @@ export function cellText(column: Column, cell: Cell, unit?: format.Unit): string
 	}
 }
 
-// One unit for a column, from its largest value.
+const MOST = 100000; // 99,999 ms can still be read
+
+// One unit for a column, that of its largest value, or a smaller one when a few large values would make the others
+// unreadable; as src/present/cells.c has it.
 export function unitOf(table: Table, column: number): format.Unit | undefined {
 	const type = table.columns[column]!.type;
 	if (type !== 'ns' && type !== 'bytes') return undefined;
-	let most = 0;
-	for (const row of table.rows)
-		if (typeof row[column] === 'number') most = Math.max(most, Math.abs(row[column] as number));
-	return type === 'ns' ? format.nsUnit(most) : format.bytesUnit(most);
+	const unitFor = type === 'ns' ? format.nsUnit : format.bytesUnit;
+	const sizes = table.rows.map(row => Math.abs(Number(row[column] ?? 0))).filter(size => size > 0),
+		most = sizes.reduce((a, b) => Math.max(a, b), 0);
+	let unit = unitFor(most);
+	while (2 * sizes.filter(size => size < 0.1 * unit.scale).length > sizes.length) {
+		const smaller = unitFor(unit.scale / 2);
+		if (smaller.scale === unit.scale || most >= MOST * smaller.scale) break;
+		unit = smaller;
+	}
+	return unit;
 }
 
 // The column whose numbers get a bar behind them: the one that says so, else percent, else time, else bytes.
@@ -96,4 +105,25 @@ export function csv(table: Table, rows: number[]): string {
 	const lines = [table.columns.map(column => csvCell(column.key)).join(',')];
 	for (const i of rows) lines.push(table.rows[i]!.map(csvCell).join(','));
 	return lines.join('\r\n') + '\r\n';
+}
+
+const PAPER_ROOM = 13; // columns of numbers that fit on a sheet; a name takes three, other text and a bar two
+
+// Paper has no scroll bar: the highest priority of a column that is printed.
+export function paperLimit(table: Table): number {
+	const bar = barColumn(table),
+		shown = table.columns.filter(column => !column.hidden);
+	const width = (limit: number): number =>
+		shown.reduce(
+			(sum, column, i) =>
+				(column.priority ?? 0) > limit
+					? sum
+					: sum +
+						(isNumeric(column) && column !== table.columns[bar] ? 1 : 2) +
+						(i === 0 ? 1 : 0),
+			0,
+		);
+	let limit = Math.max(0, ...shown.map(column => column.priority ?? 0));
+	while (limit > 0 && width(limit) > PAPER_ROOM) limit--;
+	return limit;
 }

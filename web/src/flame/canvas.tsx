@@ -1,5 +1,5 @@
 // A flame graph on a canvas: the root at the top (icicle) or at the bottom (flame).
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { css, shortName, siteColor, textOn, parse, hueColor } from '../data/colors';
 import { mix } from '../timeline/paint';
 import * as format from '../data/format';
@@ -86,7 +86,7 @@ export function FlameCanvas({ tree, zoom, onZoom, isUp, search, label, onName }:
 		watch.observe(box.current!);
 		return () => watch.disconnect();
 	}, []);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		if (width < 2) return;
 		const ctx = begin(canvas.current!, width, height, devicePixelRatio || 1),
 			wanted = search.trim().toLowerCase(),

@@ -1,13 +1,14 @@
 // The shell: bar, the view of the address, overlays, and keys that hold everywhere.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
-import { factsError, facts, isHelpOpen, message, sessionError, sessionId, sessions, show, view } from '../state/app';
+import { factsError, facts, isHelpOpen, sessionError, sessionId, sessions, show, view } from '../state/app';
 import { nRunning, opening } from '../state/api';
 import { VIEWS } from '../views/list';
 import { Bar } from './bar';
 import { Failed, Waiting } from './empty';
 import { Help } from './help';
 import { NoSessions } from './sessions';
+import { Toast } from './toast';
 import { isTyping } from './typing';
 
 function onKey(event: KeyboardEvent): void {
@@ -76,9 +77,7 @@ export function App() {
 				<Content />
 			</main>
 			{isHelpOpen.value && <Help />}
-			<div role="status" aria-live="polite">
-				{message.value && <div class="toast">{message.value}</div>}
-			</div>
+			<Toast />
 		</div>
 	);
 }

@@ -1,11 +1,12 @@
 // The bar at the top: trace, views, search, step range, ranks, theme, help.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { facts, go, isHelpOpen, isPaused, param, session, show, theme, view } from '../state/app';
+import { facts, go, isHelpOpen, isPaused, param, session, show, view } from '../state/app';
 import { nRunning, opening } from '../state/api';
 import { VIEWS } from '../views/list';
 import { SessionMenu } from './sessions';
 import { searchKey } from './search';
+import { ThemeButton } from './theme';
 
 function Mark() {
 	return (
@@ -152,8 +153,6 @@ function Live() {
 	);
 }
 
-const NEXT_THEME = { system: 'light', light: 'dark', dark: 'system' } as const;
-
 export function Bar() {
 	const isMenuOpen = useSignal(false);
 
@@ -194,16 +193,7 @@ export function Bar() {
 					onKeyDown={searchKey}
 				/>
 				<Filters />
-				<button
-					class="plain"
-					title={`Theme: ${theme.value}`}
-					aria-label={`Theme: ${theme.value}. Change it.`}
-					onClick={() => {
-						theme.value = NEXT_THEME[theme.value];
-					}}
-				>
-					{{ system: '◐', light: '○', dark: '●' }[theme.value]}
-				</button>
+				<ThemeButton />
 				<button
 					class="plain"
 					aria-label="Keys and help"

@@ -1,11 +1,12 @@
 // A chart by uPlot, in the page's colours, with a table one click away.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import * as format from '../data/format';
 import type { ChartData } from '../data/chart';
 import { isDark } from '../state/app';
 
 export const SERIES = 8;
+const MAX_LABEL = 72;
 const css = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const textOf =
@@ -64,11 +65,25 @@ function axes(data: ChartData): uPlot.Axis[] {
 	];
 }
 
+// Several series have their bars side by side at each x.
+function barsOf(data: ChartData, series: number): uPlot.Series.PathBuilder {
+	const n = data.series.length;
+	if (n === 1) return uPlot.paths.bars!({ size: [0.85, 64] });
+	const step = data.x.reduce((least, x, i) => (i ? Math.min(least, x - data.x[i - 1]!) : least), Infinity),
+		width = (0.85 * step) / n;
+	return uPlot.paths.bars!({
+		disp: {
+			x0: { unit: 1, values: () => data.x.map(x => x + (series - n / 2) * width) },
+			size: { unit: 1, values: () => [width] },
+		},
+	});
+}
+
 function seriesOf(data: ChartData, area: boolean): uPlot.Series[] {
 	return data.series.map((one, i) => {
 		const color = css(`--s${i % SERIES}`);
 		const base: uPlot.Series = {
-			label: one.name,
+			label: format.middle(one.name, MAX_LABEL),
 			stroke: color,
 			width: 1.5,
 			points: { show: false },
@@ -80,7 +95,7 @@ function seriesOf(data: ChartData, area: boolean): uPlot.Series[] {
 				...base,
 				fill: color + 'cc',
 				width: 0,
-				paths: uPlot.paths.bars!({ size: [0.85, 64] }),
+				paths: barsOf(data, i),
 			};
 		if (area) base.fill = color + '30';
 		return data.kind === 'steps' ? { ...base, paths: uPlot.paths.stepped!({ align: 1 }) } : base;
@@ -111,7 +126,8 @@ export function ChartView({ data, height = 220, label, shade, fromZero = true, o
 		watch.observe(box.current!);
 		return () => watch.disconnect();
 	}, []);
-	useEffect(() => {
+	// Before anything is painted, also on paper.
+	useLayoutEffect(() => {
 		if (width < 80) return undefined;
 		const isBars = data.kind === 'bars';
 		const plot = new uPlot(
@@ -148,7 +164,7 @@ export function ChartView({ data, height = 220, label, shade, fromZero = true, o
 				axes: axes(data),
 				series: [
 					{
-						label: data.xName,
+						label: format.middle(data.xName, MAX_LABEL),
 						value: (_, v, __, at) => (at === null ? '' : textOf(data.xType)(v)),
 					},
 					...seriesOf(data, area),

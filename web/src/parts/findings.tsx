@@ -1,7 +1,9 @@
 // Findings: the costliest first, seconds lost as bars, each with a way to its evidence in the timeline.
 import * as format from '../data/format';
-import type { Finding } from '../data/result';
-import { facts, show } from '../state/app';
+import { placeOf, type Finding } from '../data/result';
+import { facts, hasTimeline, show } from '../state/app';
+
+const MAX_NAMES = 12;
 
 export const canShow = (finding: Finding): boolean =>
 	finding.slices.length > 0 || finding.from_ns !== null || finding.first_step !== null;
@@ -44,9 +46,11 @@ function Item({ finding, most, isShort }: { finding: Finding; most: number; isSh
 						}}
 					/>
 				</span>
-				<button disabled={!canShow(finding)} onClick={() => showFinding(finding)}>
-					show me
-				</button>
+				{hasTimeline && (
+					<button disabled={!canShow(finding)} onClick={() => showFinding(finding)}>
+						show me
+					</button>
+				)}
 			</div>
 			<div class="body">
 				{(isShort ? finding.evidence.slice(0, 1) : finding.evidence).map(text => (
@@ -59,11 +63,18 @@ function Item({ finding, most, isShort }: { finding: Finding; most: number; isSh
 				)}
 				{!isShort && finding.affected.length > 0 && (
 					<p class="names">
-						{finding.affected.slice(0, 12).map(name => (
+						{finding.affected.slice(0, MAX_NAMES).map(name => (
 							<code key={name} title={name}>
 								{format.middle(name, 72)}
 							</code>
 						))}
+						{finding.affected.length > MAX_NAMES &&
+							`and ${finding.affected.length - MAX_NAMES} more`}
+					</p>
+				)}
+				{!hasTimeline && placeOf(finding) && (
+					<p>
+						<b>Evidence:</b> {placeOf(finding)}
 					</p>
 				)}
 				{!isShort && finding.confidence !== null && finding.confidence < 1 && (

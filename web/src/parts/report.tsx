@@ -1,15 +1,17 @@
 // Any analysis: its sentence, findings, charts, tables and remarks. A tab is one row of views/list.tsx over this.
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
+import { partsOf } from '../data/breakdown';
 import { chartOf } from '../data/chart';
-import { headerOf, resultOf, typeOf, type Cell, type Result, type Table } from '../data/result';
+import { headerOf, resultOf, titleOf, typeOf, type Cell, type Result, type Table } from '../data/result';
 import { cellText } from '../data/table';
-import { filters, sessionPath, show } from '../state/app';
+import { filters, hasTimeline, sessionPath, show } from '../state/app';
 import { query } from '../state/api';
 import { useFetch } from '../state/fetch';
 import { ChartView } from './chart';
 import { Empty, Failed, Waiting } from './empty';
 import { Findings } from './findings';
+import { Stacks } from './stack';
 import { TableView } from './table';
 
 export interface Answer {
@@ -35,29 +37,48 @@ export function rowAction(table: Table): ((row: number) => void) | undefined {
 		name = column('name', 'kernel', 'operator', 'op', 'layer');
 	const value = (row: number, at: number): string => String(table.rows[row]![at] ?? '');
 
+	if (!hasTimeline) return undefined;
 	if (slice >= 0) return row => value(row, slice) && show('timeline', { sel: value(row, slice), fit: '1' });
 	if (step >= 0) return row => value(row, step) && show('timeline', { step: value(row, step) });
 	if (name >= 0) return row => value(row, name) && show('timeline', { q: value(row, name) });
 	return undefined;
 }
 
+// Below what is drawn of it, if anything is.
 export function ResultTable({ table }: { table: Table }) {
-	const data = useMemo(() => chartOf(table), [table]);
-
-	const rows = <TableView table={table} onRow={rowAction(table)} rowTitle="Show it in the timeline" />;
-
-	if (!data) return <section class="block">{rows}</section>;
-	return (
-		<section class="block">
-			<h2>{table.title ?? `${data.yName} over ${data.xName}`}</h2>
-			<ChartView
-				data={data}
-				label={`${table.title ?? table.key}: ${data.yName} over ${data.xName}. The table below has the numbers.`}
+	const data = useMemo(() => chartOf(table), [table]),
+		parts = useMemo(() => partsOf(table), [table]),
+		isDrawn = data !== null || parts.length > 0;
+	const rows = (
+		<>
+			<TableView
+				table={table}
+				isTitled={isDrawn}
+				onRow={rowAction(table)}
+				rowTitle="Show it in the timeline"
 			/>
-			<details>
-				<summary>table</summary>
-				{rows}
-			</details>
+			{table.cut && <p class="quiet">{table.cut}</p>}
+		</>
+	);
+
+	return (
+		<section class="block" id={`table-${table.key}`}>
+			{isDrawn && <h2>{table.title ?? titleOf(table.key)}</h2>}
+			<Stacks list={parts} />
+			{data && (
+				<ChartView
+					data={data}
+					label={`${table.title ?? table.key}: ${data.yName} over ${data.xName}. The table below has the numbers.`}
+				/>
+			)}
+			{data ? (
+				<details>
+					<summary>table</summary>
+					{rows}
+				</details>
+			) : (
+				rows
+			)}
 		</section>
 	);
 }
@@ -100,10 +121,12 @@ export function ResultView({
 	result,
 	title,
 	children,
+	picture,
 }: {
 	result: Result;
 	title: string;
 	children?: ComponentChildren;
+	picture?: ComponentChildren; // below the first table
 }) {
 	return (
 		<>
@@ -113,9 +136,7 @@ export function ResultView({
 			{result.findings && <Findings findings={result.findings} />}
 			{result.tables
 				.filter(table => table.rows.length > 0)
-				.map(table => (
-					<ResultTable key={table.key} table={table} />
-				))}
+				.map((table, i) => [<ResultTable key={table.key} table={table} />, i === 0 && picture])}
 			<Notes result={result} />
 		</>
 	);

@@ -1,6 +1,6 @@
 // Shares of a whole as one bar, with a legend that has the numbers.
 import * as format from '../data/format';
-import type { Part } from '../data/breakdown';
+import { total, type NamedBreakdown, type Part } from '../data/breakdown';
 
 export function Stack({ parts, span, label }: { parts: Part[]; span: number; label: string }) {
 	return (
@@ -33,6 +33,29 @@ export function Legend({ parts, span }: { parts: Part[]; span: number }) {
 				</li>
 			))}
 		</ul>
+	);
+}
+
+const ROWS_DRAWN = 40;
+
+// One below the other, all of the same length, so that short ones can be read.
+export function Stacks({ list }: { list: NamedBreakdown[] }) {
+	const all = total(list);
+
+	return !all ? null : (
+		<>
+			{list.slice(0, ROWS_DRAWN).map(one => (
+				<div key={one.name} class="rank-row">
+					<span>{one.name}</span>
+					<Stack parts={one.parts} span={one.span} label={one.name} />
+					<span class="num">{format.ns(one.span)}</span>
+				</div>
+			))}
+			{list.length > ROWS_DRAWN && (
+				<p class="quiet">{format.count(list.length - ROWS_DRAWN)} more in the table.</p>
+			)}
+			<Legend parts={all.parts} span={all.span} />
+		</>
 	);
 }
 

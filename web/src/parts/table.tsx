@@ -2,14 +2,15 @@
 // are in the page when there are many.
 import { useMemo, useRef, useState } from 'preact/hooks';
 import * as format from '../data/format';
-import type { Table } from '../data/result';
-import { barColumn, cellText, csv, isNumeric, nextSort, order, unitOf, type Sort } from '../data/table';
+import type { Column, Table } from '../data/result';
+import { barColumn, cellText, csv, isNumeric, nextSort, order, paperLimit, unitOf, type Sort } from '../data/table';
 import { copy } from '../state/app';
 
 const ROW = 25; // px, as in parts.css
 const LONG = 64; // characters of a cell; the rest is in its title
 const VIRTUAL = 500;
 const FILTER_FROM = 8;
+const PAPER_ROWS = 60; // as in parts.css
 
 export interface TableProps {
 	table: Table;
@@ -18,6 +19,7 @@ export interface TableProps {
 	maxHeight?: number;
 	sort?: Sort;
 	isBare?: boolean; // without title and tools
+	isTitled?: boolean; // by what stands above it
 }
 
 interface BodyProps extends TableProps {
@@ -27,9 +29,13 @@ interface BodyProps extends TableProps {
 	bar: number;
 	units: (format.Unit | undefined)[];
 	most: number;
+	limit: number; // of columns on paper
 }
 
-function Body({ table, rows, first, n, bar, units, most, onRow, rowTitle }: BodyProps) {
+const classOf = (column: Column, limit: number): string =>
+	(isNumeric(column) ? 'n' : '') + ((column.priority ?? 0) > limit ? ' screen' : '');
+
+function Body({ table, rows, first, n, bar, units, most, limit, onRow, rowTitle }: BodyProps) {
 	const visible = rows.slice(first, first + n);
 	const keys = (event: KeyboardEvent, row: number): void => {
 		const step =
@@ -75,7 +81,7 @@ function Body({ table, rows, first, n, bar, units, most, onRow, rowTitle }: Body
 							<td
 								key={column.key}
 								class={
-									(isNumeric(column) ? 'n' : '') +
+									classOf(column, limit) +
 									(c === bar ? ' bar' : '')
 								}
 								style={style}
@@ -119,6 +125,7 @@ export function TableView(props: TableProps) {
 	const units = useMemo(() => table.columns.map((_, i) => unitOf(table, i)), [table]);
 	const bar = useMemo(() => barColumn(table), [table]);
 	const most = useMemo(() => largest(table, bar), [table, bar]);
+	const limit = useMemo(() => paperLimit(table), [table]);
 	const isVirtual = rows.length > VIRTUAL;
 	const n = isVirtual ? Math.ceil(maxHeight / ROW) + 20 : rows.length;
 	const first = isVirtual ? Math.max(0, Math.min(rows.length - n, Math.floor(top / ROW) - 10)) : 0;
@@ -127,7 +134,7 @@ export function TableView(props: TableProps) {
 		<section class="table-view" aria-label={table.title ?? table.key}>
 			{!props.isBare && (
 				<div class="table-tools">
-					{table.title && <h2>{table.title}</h2>}
+					{table.title && !props.isTitled && <h2>{table.title}</h2>}
 					<span class="quiet">
 						{filter
 							? `${format.count(rows.length)} of ${format.plural(table.rows.length, 'row')}`
@@ -172,11 +179,7 @@ export function TableView(props: TableProps) {
 										<th
 											key={column.key}
 											scope="col"
-											class={
-												isNumeric(column)
-													? 'n'
-													: ''
-											}
+											class={classOf(column, limit)}
 											aria-sort={
 												sort?.column === i
 													? sort.down
@@ -223,12 +226,18 @@ export function TableView(props: TableProps) {
 						bar={bar}
 						units={units}
 						most={most}
+						limit={limit}
 					/>
 				</table>
 				{rows.length === 0 && (
 					<p class="nothing quiet">{filter ? 'No row has this.' : 'No rows.'}</p>
 				)}
 			</div>
+			{rows.length > PAPER_ROWS && (
+				<p class="paper quiet">
+					{format.count(rows.length - PAPER_ROWS)} more rows are on the screen.
+				</p>
+			)}
 		</section>
 	);
 }

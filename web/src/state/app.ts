@@ -39,6 +39,9 @@ export function show(view: string, patch: address.Params = {}): void {
 	go({ ...clear, ...patch, v: view }, true);
 }
 
+// Where rows and findings lead to; a report to mail has none.
+export const hasTimeline = (document.documentElement.dataset['views'] ?? 'timeline').split(' ').includes('timeline');
+
 export const link = (patch: address.Params): string =>
 	location.origin + location.pathname + address.format({ ...params.value, ...patch });
 
@@ -126,7 +129,17 @@ function storedTheme(): Theme {
 }
 
 export const theme = signal<Theme>(storedTheme());
-export const isDark = computed(() => theme.value === 'dark' || (theme.value === 'system' && isSystemDark.value));
+// Paper is light, and so is what canvases have on it.
+const isPrinting = signal(false);
+addEventListener('beforeprint', () => {
+	isPrinting.value = true;
+});
+addEventListener('afterprint', () => {
+	isPrinting.value = false;
+});
+export const isDark = computed(
+	() => !isPrinting.value && (theme.value === 'dark' || (theme.value === 'system' && isSystemDark.value)),
+);
 effect(() => {
 	document.documentElement.dataset['theme'] = isDark.value ? 'dark' : 'light';
 	try {

@@ -8,7 +8,8 @@ import { query } from '../state/api';
 import { useFetch } from '../state/fetch';
 import type { Tracks } from '../state/types';
 import { FlameCanvas, valueText } from '../flame/canvas';
-import { sumNames, treeOf, type Answer, type Tree, matchSum } from '../flame/tree';
+import { Cut, matchText } from '../flame/lines';
+import { sumNames, treeOf, type Answer, type Tree } from '../flame/tree';
 import { Empty, Failed, Waiting } from '../parts/empty';
 import { TableView } from '../parts/table';
 
@@ -186,24 +187,6 @@ function Names({ tree }: { tree: Tree }) {
 			/>
 		</section>
 	);
-}
-
-function Cut({ tree }: { tree: Tree }) {
-	const cut = tree.answer.cut;
-
-	return cut && cut.nodes > 0 ? (
-		<p class="quiet">
-			{format.plural(cut.nodes, 'frame')} too small to see {cut.nodes === 1 ? 'is' : 'are'} left out
-			{cut.value > 0 ? `, ${valueText(tree, cut.value)} in all` : ''}.
-		</p>
-	) : null;
-}
-
-function matchText(tree: Tree, text: string): string {
-	const { n, value } = matchSum(tree, text);
-
-	if (!n) return `No frame has "${text}" in its name.`;
-	return `${format.plural(n, 'frame')} with "${text}": ${valueText(tree, value)}, ${format.percent((100 * value) / Math.max(1, tree.answer.total))} %.`;
 }
 
 function Graph({ tree, isUp, label }: { tree: Tree; isUp: boolean; label: string }) {

@@ -2,12 +2,12 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import * as format from '../data/format';
-import { breakdownOf, column, compiledOf, find, total } from '../data/breakdown';
+import { column, find, partsOf } from '../data/breakdown';
 import type { Result, Table } from '../data/result';
 import { facts, go, param } from '../state/app';
 import { Empty, Failed, Waiting } from '../parts/empty';
 import { ResultView, useReport } from '../parts/report';
-import { Bars, Legend, Stack, type Bar } from '../parts/stack';
+import { Bars, Stacks, type Bar } from '../parts/stack';
 
 interface Part {
 	id: string;
@@ -89,14 +89,12 @@ export function errorBars(tables: Table[]): ComponentChildren {
 	if (!table) return null;
 	const mean = column(table, 'avg_ns'),
 		std = column(table, 'std_ns'),
-		calls = column(table, 'calls'),
 		name = Math.max(0, column(table, 'name'), column(table, 'layer'));
 	const bars: Bar[] = table.rows
 		.filter(row => typeof row[mean] === 'number')
 		.map(row => {
 			const value = row[mean] as number,
-				isOne = calls >= 0 && row[calls] === 1,
-				spread = typeof row[std] === 'number' && !isOne ? (row[std] as number) : null;
+				spread = typeof row[std] === 'number' ? (row[std] as number) : null;
 			return {
 				name: String(row[name] ?? '-'),
 				value,
@@ -120,26 +118,13 @@ function Ranks() {
 	const { result } = useReport('/report/temporal');
 	const list = useMemo(() => {
 		const table = find(result, 'temporal');
-		return table ? breakdownOf(table) : [];
+		return table ? partsOf(table) : [];
 	}, [result]);
 
 	return list.length < 2 ? null : (
 		<section class="block">
 			<h2>The ranks' time</h2>
-			{list.map(one => (
-				<div key={one.rank} class="rank-row">
-					<span>rank {one.rank}</span>
-					<Stack parts={one.parts} span={one.span} label={`rank ${one.rank}`} />
-					<span class="num">{format.ns(one.span)}</span>
-				</div>
-			))}
-			<Legend
-				parts={list[0]!.parts.map((part, i) => ({
-					...part,
-					ns: list.reduce((sum, one) => sum + one.parts[i]!.ns, 0),
-				}))}
-				span={list.reduce((sum, one) => sum + one.span, 0)}
-			/>
+			<Stacks list={list} />
 		</section>
 	);
 }
@@ -217,34 +202,6 @@ export const Distributed = parts(
 	(_, part) => (part.id === 'distributed' ? <Ranks /> : null),
 );
 
-const STEPS_DRAWN = 40;
-
-// Steps, or ranks, as bars of what ran. Bars have the same length, so that short ones can be read.
-function CompiledSteps({ result }: { result: Result }) {
-	const list = useMemo(() => compiledOf(result), [result]),
-		all = useMemo(() => total(list), [list]);
-
-	return !all ? null : (
-		<section class="block">
-			<h2>What ran</h2>
-			{list.slice(0, STEPS_DRAWN).map(one => (
-				<div key={one.name} class="rank-row">
-					<span>{one.name}</span>
-					<Stack parts={one.parts} span={one.span} label={one.name} />
-					<span class="num">{format.ns(one.span)}</span>
-				</div>
-			))}
-			{list.length > STEPS_DRAWN && (
-				<p class="quiet">
-					{format.plural(list.length - STEPS_DRAWN, 'more step')} in the table below.
-				</p>
-			)}
-			<Legend parts={all.parts} span={all.span} />
-		</section>
-	);
-}
-
-export const Compile = parts(
-	[{ id: 'compile', title: 'Compile', path: '/compile', about: 'What runs compiled and what compiling cost' }],
-	(_tables, _part, result) => <CompiledSteps result={result} />,
-);
+export const Compile = parts([
+	{ id: 'compile', title: 'Compile', path: '/compile', about: 'What runs compiled and what compiling cost' },
+]);

@@ -1,0 +1,34 @@
+/* What walk.c and walk_parts.c share: a walk on its way. */
+#ifndef SONDE_STORE_WALK_STATE_H
+#define SONDE_STORE_WALK_STATE_H
+
+#include "store/walk.h"
+
+typedef struct walk {
+	const sonde_trace *trace;
+	const trace_stream *stream;
+	const walk_sink *sink;
+	walk_counts counts;
+	event_reader reader;
+	slice_list stack;
+	walk_apart apart;
+	uint32_t *n_open; /* slices on the stack by id; NULL until a deep one is looked for */
+	const trace_thread *thread;
+	size_t hint;
+	size_t n_read;		  /* bytes since pages were let go of */
+	uint64_t n_done, n_total; /* bytes of events */
+	int64_t now_ns;
+	bool failed, stopped;
+} walk;
+
+const trace_site *walk_find_site(const walk *w, uint64_t id);
+void walk_enter(walk *w, const trace_thread *thread);
+/* The events of a block from this word of the thread on. */
+void walk_block(walk *w, const trace_block *b, uint64_t from_word);
+bool walk_goes_on(walk *w); /* false: the sink has enough */
+void walk_close(walk *w);   /* ends what is open on the thread */
+/* After all threads of a process. What has no partner stays, unless none can come any more. */
+void walk_finish_pending(walk *w, bool closes);
+sonde_status walk_status(const walk *w, sonde_error *err);
+
+#endif
