@@ -19,11 +19,16 @@ static const option_def doctor_options[] = {
 	{ .name = NULL },
 };
 
+enum {
+	COLUMNS = 80,
+	TEXT_COLUMN = 20,
+};
+
 static const char *const state_names[] = {
 	[CHECK_OK] = "ok", [CHECK_LIMITED] = "limited", [CHECK_MISSING] = "missing"
 };
 
-/* "ok       clock        text; advice" */
+/* "ok       clock      text; advice", the advice below the text where the two do not fit into a line. */
 static void print_text(FILE *out, const finding *findings, size_t n)
 {
 	bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
@@ -38,7 +43,8 @@ static void print_text(FILE *out, const finding *findings, size_t n)
 		fprintf(out, "%-8s %-10s ", state_names[findings[i].state], findings[i].name);
 		screen_put(out, findings[i].text, utf8);
 		if (*findings[i].advice) {
-			fputs("; ", out);
+			bool fits = TEXT_COLUMN + strlen(findings[i].text) + 2 + strlen(findings[i].advice) <= COLUMNS;
+			fputs(fits ? "; " : ";\n                    ", out);
 			screen_put(out, findings[i].advice, utf8);
 		}
 		fputc('\n', out);

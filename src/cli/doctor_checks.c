@@ -150,10 +150,10 @@ static void check_clock(finding *f)
 	bool has_source = read_line(path, source, sizeof source);
 	bool is_used = is_steady && (!has_source || strcmp(source, "tsc") == 0);
 
-	tell(f, is_used ? CHECK_OK : CHECK_LIMITED, "%sinvariant TSC, clocksource %s: time stamps by %s",
-	     is_steady ? "" : "no ", has_source ? source : "unknown", is_used ? "TSC" : "clock_gettime, slower");
+	tell(f, is_used ? CHECK_OK : CHECK_LIMITED, "%sinvariant TSC, clocksource %s: %s", is_steady ? "" : "no ",
+	     has_source ? source : "unknown", is_used ? "time stamps by TSC" : "by clock_gettime");
 	if (!is_used)
-		advise(f, is_steady ? "dmesg | grep -i tsc says why" : "nothing to do on this CPU");
+		advise(f, is_steady ? "slower; dmesg | grep -i tsc says why" : "slower; nothing to do on this CPU");
 }
 #elif defined(__aarch64__)
 static void check_clock(finding *f)
@@ -298,7 +298,7 @@ static void check_ptrace(finding *f)
 	long scope = strtol(text, NULL, 10);
 	tell(f, scope <= 1 ? CHECK_OK : CHECK_LIMITED, "ptrace_scope is %ld", scope);
 	if (scope > 1)
-		advise(f, "bytes read and written stay unknown: sysctl kernel.yama.ptrace_scope=1");
+		advise(f, "no bytes of I/O: sysctl kernel.yama.ptrace_scope=1");
 }
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */

@@ -6,12 +6,16 @@ put() { # put FILE TEXT
 	mkdir -p "root/$(dirname "$1")" && printf '%s\n' "$2" > "root/$1"
 }
 
-run doctor
+doctor() {
+	run doctor
+	want "a line of more than 80 columns" [ "$(printf '%s\n' "$out" | wc -L)" -le 80 ]
+}
+
+doctor
 want_code 0
 want_err ""
 want "a line that does not begin with a state" \
-	[ "$(sed 1,2d <<< "$out" | grep -c -v -E '^(ok|limited|missing) +[a-z-]')" = 0 ]
-want "a line of more than 80 columns" [ "$(printf '%s\n' "$out" | wc -L)" -le 80 ]
+	[ "$(sed 1,2d <<< "$out" | grep -c -v -E '^((ok|limited|missing) +[a-z-]| {20}[a-z])')" = 0 ]
 run doctor --json
 want_code 0
 want_in "$out" '"schema": "sonde.doctor/1"'
@@ -36,7 +40,7 @@ put sys/devices/system/cpu/online 0-3
 put proc/sys/kernel/perf_event_paranoid 2
 put proc/sys/kernel/yama/ptrace_scope 1
 mkdir -p root/dev/shm
-run doctor
+doctor
 want_code 0
 want_in "$out" "ok       kernel     Linux 6.1.0-test"
 want_in "$out" "ok       memory     7.81 GiB available of 15.6 GiB"
@@ -51,19 +55,20 @@ wait $gone
 start=$(printf %x "$(sed 's/.*) //' /proc/$$/stat | cut -d ' ' -f 20)")
 truncate -s 8M "root/dev/shm/sonde-$(id -u)-$$-$start.ring" "root/dev/shm/sonde-$(id -u).ring" \
 	"root/dev/shm/sonde-$(($(id -u) + 1))-$gone-1.ring"
-run doctor
+doctor
 want_in "$out" "ok       left "
 head -c 1M /dev/zero > "root/dev/shm/sonde-$(id -u)-$gone-1.ring"
-run doctor
-want_in "$out" "limited  left       1 ring of killed programs, 1.00 MiB in /dev/shm; sonde info FILE of each joins and frees it"
+doctor
+want_in "$out" "limited  left       1 ring of killed programs, 1.00 MiB in /dev/shm;
+                    sonde info FILE of each joins and frees it"
 rm root/dev/shm/*
 if [ "$(uname -m)" = x86_64 ]; then
 	want_in "$out" "ok       clock      invariant TSC, clocksource tsc: time stamps by TSC"
 	put sys/devices/system/clocksource/clocksource0/current_clocksource hpet
-	run doctor
-	want_in "$out" "limited  clock      invariant TSC, clocksource hpet: time stamps by clock_gettime"
+	doctor
+	want_in "$out" "limited  clock      invariant TSC, clocksource hpet: by clock_gettime"
 	put proc/cpuinfo "flags : tsc constant_tsc_not nonstop_tsc"
-	run doctor
+	doctor
 	want_in "$out" "limited  clock      no invariant TSC"
 fi
 put proc/sys/kernel/perf_event_paranoid 4
@@ -71,25 +76,26 @@ put proc/sys/kernel/yama/ptrace_scope 2
 put proc/meminfo "MemTotal:       163840 kB
 MemAvailable:   81920 kB"
 rmdir root/dev/shm
-run doctor
+doctor
 want_code 0
 want_in "$out" "limited  perf       perf_event_paranoid is 4"
-want_in "$out" "limited  ptrace     ptrace_scope is 2; "
-want_in "$out" "limited  memory     80.0 MiB available of 160 MiB; record with a smaller --buffer"
+want_in "$out" "limited  ptrace     ptrace_scope is 2;"
+want_in "$out" "limited  memory     80.0 MiB available of 160 MiB;
+                    record with a smaller --buffer"
 want_in "$out" "limited  ring       /dev/shm: No such file or directory"
 
 # Files of a hostile or empty machine do no harm.
 put proc/sys/kernel/osrelease $'\e[31mred'
-run doctor
+doctor
 want_in "$out" "Linux ?[31mred"
 rm -rf "$work/root" && mkdir "$work/root" || exit 1
-run doctor
+doctor
 want_code 0
 
 # Where nothing can be written nothing can be recorded.
 if [ "$(id -u)" != 0 ]; then
 	mkdir locked && chmod 500 locked && cd locked || exit 1
-	run doctor
+	doctor
 	want_code 4
 	want_in "$out" "missing  output"
 	want_in "$out" "Recording will not work here"
