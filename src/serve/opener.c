@@ -2,7 +2,7 @@
  * Opens traces in the background, one after the other, and opens those again whose program still runs.
  *
  * A recording that grows is opened again and again, which takes as long as much is new (import/recording_follow.h).
- * The pause until the next time grows with that, from REFRESH_NS on: following costs at most a fifth of a core
+ * The time from one to the next grows with that, from REFRESH_NS on: following costs at most half a core
  * (FOLLOW_SHARE). Whoever uses the trace from before keeps it until he is done.
  */
 #include "serve/server.h"
@@ -13,10 +13,11 @@
 #include "base/error.h"
 #include "import/recording_follow.h"
 
-#define REFRESH_NS 700000000
+#define REFRESH_NS 700000000 /* from one beginning to the next */
+#define LEAST_PAUSE_NS 100000000
 #define SCAN_NS 2000000000
 #define IDLE_NS 2000000000 /* a file that does not grow is looked at this often: its program may be gone */
-enum { OPEN_MAX = 8, FOLLOW_SHARE = 5 };
+enum { OPEN_MAX = 8, FOLLOW_SHARE = 2 };
 
 typedef struct opening {
 	sonde_server *server;
@@ -138,9 +139,9 @@ static opened *put_in_place(session *of, opened *new, const sonde_error *err)
    then there is less of it for following. */
 static int64_t pause_after(int64_t took_ns, int64_t cpu_ns)
 {
-	int64_t pause = FOLLOW_SHARE * cpu_ns - took_ns;
+	int64_t period = FOLLOW_SHARE * cpu_ns > REFRESH_NS ? FOLLOW_SHARE * cpu_ns : REFRESH_NS;
 
-	return pause > REFRESH_NS ? pause : REFRESH_NS;
+	return period - took_ns > LEAST_PAUSE_NS ? period - took_ns : LEAST_PAUSE_NS;
 }
 
 /* The lock is held, but for the opening itself. */
