@@ -18,7 +18,7 @@ static inline void *big_alloc(size_t n, size_t size)
 	if (__builtin_mul_overflow(n, size, &bytes) || __builtin_add_overflow(bytes, HUGE_PAGE, &bytes))
 		return NULL;
 	bytes -= HUGE_PAGE;
-	if (bytes < 2 * (size_t)HUGE_PAGE)
+	if (bytes < HUGE_PAGE / 2)
 		return malloc(bytes ? bytes : 1);
 	bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	void *made = aligned_alloc(HUGE_PAGE, bytes);

@@ -85,6 +85,7 @@ void builder_free(builder *b)
 	bulk_done(&b->samples);
 	bulk_done(&b->allocations);
 	bulk_done(&b->values);
+	bulk_done(&b->flow_args);
 	bulk_done(&b->steps);
 	free(b);
 }

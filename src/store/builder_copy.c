@@ -125,7 +125,7 @@ static bool copy_lists(builder *to, const builder *from)
 	       VEC_COPY(&to->metas, &from->metas) && VEC_COPY(&to->diagnostics, &from->diagnostics) &&
 	       VEC_COPY(&to->step_numbers, &from->step_numbers) && bulk_copy(&to->instants, &from->instants) &&
 	       bulk_copy(&to->samples, &from->samples) && bulk_copy(&to->allocations, &from->allocations) &&
-	       bulk_copy(&to->values, &from->values);
+	       bulk_copy(&to->values, &from->values) && bulk_copy(&to->flow_args, &from->flow_args);
 }
 
 builder *builder_copy(builder *b)

@@ -140,13 +140,16 @@ void builder_flow(builder *b, uint32_t track, int64_t time_ns, uint32_t site, ui
 		.time_ns = trace_bounded_ns(time_ns),
 		.id = id,
 		.site = site,
-		.args = args,
-		.arrival = b->n_flows++,
+		.arrival = b->n_flows,
 		.phase = phase == 's'	? FLOW_START
 			 : phase == 'f' ? FLOW_NEXT
 			 : phase == 'F' ? FLOW_ENCLOSING
 					: FLOW_STEP,
 	};
+	flow_args *with = args ? builder_or_fail(b, bulk_add(&b->flow_args, sizeof *with)) : NULL;
+	if (with)
+		*with = (flow_args){ b->n_flows, args };
+	b->n_flows++;
 }
 
 void builder_allocation_add(builder *b, const builder_allocation *a)

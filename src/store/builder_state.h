@@ -147,13 +147,19 @@ typedef struct slice_place {
 typedef enum flow_phase { FLOW_START, FLOW_STEP, FLOW_NEXT, FLOW_ENCLOSING, FLOW_PHASES } flow_phase;
 
 typedef struct flow_event {
-	int64_t time_ns;
+	int64_t time_ns : 62; /* up to TRACE_NS_MAX */
+	uint64_t phase : 2;   /* flow_phase */
 	uint64_t id;
-	uint32_t site, args;
+	uint32_t site;
 	uint32_t arrival;
-	uint32_t phase; /* flow_phase */
 } flow_event;
-_Static_assert(sizeof(flow_event) == 32, "memory per event");
+_Static_assert(sizeof(flow_event) == 24, "memory per event");
+
+/* Few have arguments. */
+typedef struct flow_args {
+	uint32_t arrival;
+	uint32_t args;
+} flow_args;
 
 /* What a flow_event of a track is bound to. */
 typedef struct flow_bind {
@@ -329,6 +335,7 @@ struct builder {
 	bulk instants, samples; /* build_instant */
 	bulk allocations;	/* builder_allocation */
 	bulk values;		/* build_value */
+	bulk flow_args;		/* flow_args, in the order of their arrival */
 	uint32_t n_flows;
 	index_clock clock;
 	args_writer args;

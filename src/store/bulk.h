@@ -17,7 +17,6 @@
 typedef struct bulk {
 	uint8_t *bytes;
 	size_t n, capacity;
-	size_t n_mapped; /* 0: it came from malloc */
 } bulk;
 
 /* Makes room for so many bytes more. */

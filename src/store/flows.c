@@ -94,6 +94,21 @@ static void end_run(flow_run *run)
 	bulk_done(&run->track->binds);
 }
 
+static uint32_t args_of(const builder *b, const flow_event *f)
+{
+	const flow_args *all = (const flow_args *)b->flow_args.bytes;
+	size_t low = 0, high = b->flow_args.n / sizeof *all;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (all[middle].arrival < f->arrival)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < b->flow_args.n / sizeof *all && all[low].arrival == f->arrival ? all[low].args : 0;
+}
+
 static void put_flow(const builder *b, build_table *t, const flow_run *run)
 {
 	static const char phases[FLOW_PHASES] = {
@@ -110,7 +125,7 @@ static void put_flow(const builder *b, build_table *t, const flow_run *run)
 	row[FLOW_SITE] = f->site;
 	row[FLOW_ID] = (int64_t)f->id;
 	row[FLOW_PHASE] = phases[f->phase];
-	row[FLOW_ARGS] = f->args;
+	row[FLOW_ARGS] = args_of(b, f);
 	table_add(t, row);
 }
 

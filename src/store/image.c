@@ -4,9 +4,8 @@
  * Lengths are known first; then each section is written where it lies, by several threads. Times of lanes become
  * relative to the start of the trace on the way. Blocks that other indexes use as well stay where they are.
  */
-#define _GNU_SOURCE /* MADV_HUGEPAGE */
 #include <stdlib.h>
-#include <sys/mman.h>
+#include "base/big.h"
 #include "base/error.h"
 #include "format/file.h"
 #include "store/builder_state.h"
@@ -388,18 +387,13 @@ static void seal(image *m)
 	memcpy(m->bytes + sizeof header, m->sections, sizeof m->sections);
 }
 
-/* Memory for the image; what lies between the sections is zero. A large one is asked for as huge pages. */
+/* Memory for the image; what lies between the sections is zero. */
 static uint8_t *allocate(const image *m)
 {
-	enum { HUGE_PAGE = 2 << 20 };
-	bool huge = m->len >= 2 * HUGE_PAGE;
-	uint8_t *bytes =
-		huge ? aligned_alloc(HUGE_PAGE, (m->len + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE) : malloc(m->len);
+	uint8_t *bytes = big_alloc(m->len, 1);
 
 	if (!bytes)
 		return NULL;
-	if (huge)
-		madvise(bytes, m->len, MADV_HUGEPAGE); /* refused: no harm */
 	for (size_t i = 0; i < SECTION_KINDS; i++) {
 		size_t end = m->sections[i].offset + m->sections[i].length;
 		memset(bytes + end, 0, -end & 7);

@@ -6,8 +6,21 @@
 #include <sys/random.h>
 #include "store/bulk.h"
 
-enum { FIRST_SLOTS = 1024 };
+enum { FIRST_SLOTS = 1024, MAPPED_SLOTS = (2 << 20) / sizeof(uint64_t) /* as many as a huge page has */ };
 #define HIGH UINT64_C(0xffffffff00000000)
+
+static uint64_t *slots_new(size_t n)
+{
+	return n < MAPPED_SLOTS ? calloc(n, sizeof(uint64_t)) : bulk_map(n * sizeof(uint64_t), true);
+}
+
+static void slots_free(uint64_t *slots, size_t n)
+{
+	if (n < MAPPED_SLOTS)
+		free(slots);
+	else
+		munmap(slots, n * sizeof *slots);
+}
 
 text_pool *text_pool_new(void)
 {
@@ -16,7 +29,7 @@ text_pool *text_pool_new(void)
 	if (!p)
 		return NULL;
 	pthread_mutex_init(&p->lock, NULL);
-	p->slots = calloc(FIRST_SLOTS, sizeof *p->slots);
+	p->slots = slots_new(FIRST_SLOTS);
 	p->n_slots = FIRST_SLOTS;
 	if (getrandom(&p->seed, sizeof p->seed, GRND_NONBLOCK) != sizeof p->seed)
 		p->seed = (uintptr_t)p->slots * UINT64_C(0x9e3779b97f4a7c15);
@@ -32,7 +45,7 @@ void text_pool_free(text_pool *p)
 		return;
 	for (size_t i = 0; i < p->n_chunks; i++)
 		munmap(p->chunks[i], TEXT_CHUNK);
-	free(p->slots);
+	slots_free(p->slots, p->n_slots);
 	pthread_mutex_destroy(&p->lock);
 	free(p);
 }
@@ -62,8 +75,8 @@ void text_pool_wait(text_pool *p)
 
 static bool grow(text_pool *p)
 {
-	size_t n_slots = p->n_slots * 2;
-	uint64_t *slots = calloc(n_slots, sizeof *slots);
+	size_t n_slots = p->n_slots * (p->n_slots < MAPPED_SLOTS ? 4 : 2);
+	uint64_t *slots = slots_new(n_slots);
 
 	if (!slots)
 		return false;
@@ -75,7 +88,7 @@ static bool grow(text_pool *p)
 			at = (at + 1) & (n_slots - 1);
 		slots[at] = p->slots[i];
 	}
-	free(p->slots);
+	slots_free(p->slots, p->n_slots);
 	/* For who looks ahead without holding the pool; only to fetch memory early. */
 	__atomic_store_n(&p->slots, slots, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->n_slots, n_slots, __ATOMIC_RELAXED);

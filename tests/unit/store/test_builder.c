@@ -227,14 +227,14 @@ static void points_of_an_arrow_lie_behind_each_other(void **state)
 
 	(void)state;
 	builder_flow(b, t1, 30, x, 7, 'f', 0);
-	builder_flow(b, t0, 10, y, 7, 's', 0);
+	builder_flow(b, t0, 10, y, 7, 's', 4);
 	builder_flow(b, t0, 10, x, 7, 's', 3);
-	builder_flow(b, t1, 20, x, 7, 't', 0);
+	builder_flow(b, t1, 20, x, 7, 't', 5);
 	builder_flow(b, t1, 5, x, 8, 's', 0);
 	builder_flow(b, t0, 20, x, 7, 't', 0);
-	static const int64_t want[][4] = { /* site, id, track, phase */
-					   { 0, 7, 0, 's' }, { 0, 7, 1, 't' }, { 0, 7, 0, 't' },
-					   { 0, 7, 1, 'f' }, { 0, 8, 1, 's' }, { 1, 7, 0, 's' }
+	static const int64_t want[][5] = { /* site, id, track, phase, args */
+					   { 0, 7, 0, 's', 3 }, { 0, 7, 1, 't', 5 }, { 0, 7, 0, 't', 0 },
+					   { 0, 7, 1, 'f', 0 }, { 0, 8, 1, 's', 0 }, { 1, 7, 0, 's', 4 }
 	};
 	sonde_index *ix = finish(b);
 	assert_int_equal(index_n_rows(ix, SECTION_FLOWS), 6);
@@ -245,7 +245,7 @@ static void points_of_an_arrow_lie_behind_each_other(void **state)
 		assert_int_equal(row[FLOW_ID], want[i][1]);
 		assert_int_equal(row[FLOW_TRACK], want[i][2]);
 		assert_int_equal(row[FLOW_PHASE], want[i][3]);
-		assert_int_equal(row[FLOW_ARGS], i == 0 ? 3 : 0);
+		assert_int_equal(row[FLOW_ARGS], want[i][4]);
 	}
 	index_free(ix);
 }
