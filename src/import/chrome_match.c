@@ -181,7 +181,7 @@ static inline const uint8_t *read_digits_avx2(const uint8_t *at, uint64_t *ret_v
 	__m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)at), _mm_set1_epi8('0'));
 	uint32_t is_digit = (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits));
 
-	if (is_digit == 0xffff)
+	if (is_digit == 0xffff && (uint8_t)(at[16] - '0') <= 9)
 		return read_digits_scalar(at, ret_value);
 	unsigned n = (unsigned)__builtin_ctz(~is_digit);
 	digits = _mm_shuffle_epi8(digits, _mm_loadu_si128((const __m128i *)(slide + n)));

@@ -136,6 +136,57 @@ static void a_trace_of_several_windows_is_the_same_every_way(void **state)
 	free(t.text);
 }
 
+/* ---- Numbers ----------------------------------------------------------------------------------------------------- */
+
+static void put_digits(FILE *out, unsigned n, uint64_t *seed)
+{
+	for (unsigned i = 0; i < n; i++)
+		fputc((int)('0' + next_random(seed) % 10), out);
+}
+
+/* A number of so many digits, decimals and, at times, an exponent. */
+static void put_number(FILE *out, unsigned n_digits, unsigned n_decimals, uint64_t *seed)
+{
+	static const char *const ends[] = { "", "", "", "", "", "e0", "E-2", "e" };
+
+	fputc((int)('0' + next_random(seed) % 5), out); /* times that fit, and ones with a zero in front */
+	put_digits(out, n_digits - 1, seed);
+	if (n_decimals)
+		fputc('.', out);
+	put_digits(out, n_decimals, seed);
+	fputs(ends[next_random(seed) % 8], out);
+}
+
+static void numbers_of_every_length_are_the_same_every_way(void **state)
+{
+	char *text;
+	size_t len;
+	uint64_t seed = 7, n_events = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	(void)state;
+	assert_non_null(out);
+	fputs("[", out);
+	for (unsigned n = 0; n < 100 * 19 * 6; n++, n_events++) {
+		fputs(n ? ",\n{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":2,\"ts\":"
+			: "{\"ph\":\"X\",\"name\":\"n\",\"pid\":1,\"tid\":2,\"ts\":",
+		      out);
+		put_number(out, n % 19 + 1, n / 19 % 6, &seed);
+		fputs(",\"dur\":", out);
+		put_number(out, (unsigned)(next_random(&seed) % 5 + 1), (unsigned)(next_random(&seed) % 5), &seed);
+		fputs(",\"args\":{\"correlation\":", out);
+		put_digits(out, (unsigned)(next_random(&seed) % 20 + 1), &seed);
+		fputs("}}", out);
+	}
+	fputs("]", out);
+	assert_int_equal(fclose(out), 0);
+	imported result = import_all_ways(text, len, "numbers");
+	assert_int_equal(result.status, SONDE_OK);
+	assert_int_equal(result.job.n_events, n_events);
+	index_free(result.ix);
+	free(text);
+}
+
 /* ---- Damaged where windows meet ---------------------------------------------------------------------------------- */
 
 typedef enum damage {
@@ -275,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_of_several_windows_is_the_same_every_way),
+		cmocka_unit_test(numbers_of_every_length_are_the_same_every_way),
 		cmocka_unit_test(damage_where_windows_meet_costs_what_it_hits),
 		cmocka_unit_test(real_traces_are_the_same_every_way),
 	};
