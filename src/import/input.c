@@ -19,6 +19,7 @@
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/big.h"
 #include "import/input_source.h"
 
 enum {
@@ -187,8 +188,7 @@ static uint8_t *take_spare(input *in)
 		return in->spare[--in->n_spare];
 	if (in->n_made == N_WINDOWS)
 		return NULL;
-	_Static_assert((INPUT_WINDOW + INPUT_SLACK) % 64 == 0, "aligned_alloc wants a multiple");
-	uint8_t *bytes = aligned_alloc(64, INPUT_WINDOW + INPUT_SLACK);
+	uint8_t *bytes = big_alloc(INPUT_WINDOW + INPUT_SLACK, 1);
 	if (bytes)
 		in->made[in->n_made++] = bytes;
 	return bytes;

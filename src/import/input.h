@@ -19,10 +19,11 @@
 #include <sonde/error.h>
 
 enum {
-	INPUT_WINDOW = 2 << 20, /* every window but the last has this many bytes */
-	INPUT_WINDOWS = 6,	/* may be held at a time; a seventh is refused with SONDE_E_STATE */
-	INPUT_PEEK = 64 << 10,
 	INPUT_SLACK = 64, /* readable bytes behind a window, zeroed */
+	INPUT_WINDOW =
+		(2 << 20) - INPUT_SLACK, /* every window but the last has this many bytes; one huge page with it */
+	INPUT_WINDOWS = 6,		 /* may be held at a time; a seventh is refused with SONDE_E_STATE */
+	INPUT_PEEK = 64 << 10,
 	/* Text of more than INPUT_RATIO_FREE bytes is refused, with SONDE_E_FORMAT, when it is more than this many
 	   times the compressed bytes it came from. gzip cannot expand further; zstd can, but no trace does. */
 	INPUT_MAX_RATIO = 1100,
