@@ -137,6 +137,7 @@ enum {
 	EVENT_BINDS_ENCLOSING = 16, /* "bp": "e" */
 	EVENT_HAS_CORRELATION = 32,
 	EVENT_HAS_DEVICE = 64,
+	EVENT_HAS_GLOBAL_ID = 128, /* of all processes: "id2": {"global": ...} */
 };
 
 typedef struct chrome_event {
@@ -304,6 +305,8 @@ uint32_t reader_track(chrome_reader *r, chrome_token pid, chrome_token tid);
 bool chrome_is_int(const uint8_t *text, size_t len, int64_t *ret_value);
 /* A number where the text is one, also as 0x1f; else the text. */
 chrome_token reader_token(chrome_reader *r, const uint8_t *text, size_t len);
+/* The JSON of an id: number, string or object of the one that says where it counts. May add EVENT_HAS_GLOBAL_ID. */
+chrome_token reader_id(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *flags);
 /* The whole number that a text of the arguments is. False: it is none. */
 static inline bool reader_int(const chrome_reader *r, int64_t text, int64_t *ret_value)
 {

@@ -310,6 +310,7 @@ void chrome_apply_free(chrome_apply *a)
 	VEC_DONE(&a->tops);
 	VEC_DONE(&a->scopes);
 	VEC_DONE(&a->track_scopes);
+	VEC_DONE(&a->early_ends);
 	dict_done(&a->threads);
 	VEC_DONE(&a->text);
 	dict_done(&a->ranked);

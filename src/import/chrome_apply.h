@@ -11,9 +11,19 @@ typedef struct open_scope {
 	uint32_t site, name, track;
 	bool is_async;
 	uint32_t args;	/* record + 1 */
-	uint32_t below; /* index + 1 of the scope around it */
+	uint32_t below; /* index + 1 of the scope of the same track or id that began before it */
 	uint64_t at;
 } open_scope;
+
+/* An end whose begin has not come. */
+typedef struct early_end {
+	int64_t ts_ns;
+	uint32_t name; /* INDEX_NONE: of any */
+	uint32_t list; /* track or, of an e, number in chrome_apply.async */
+	uint32_t args; /* record + 1 */
+	bool is_async;
+	uint64_t at;
+} early_end;
 
 typedef struct top_level {
 	char *key, *value;
@@ -43,9 +53,10 @@ struct chrome_apply {
 	VEC(open_scope) scopes;	    /* open, and free ones */
 	uint32_t free_scope;	    /* index + 1 */
 	VEC(uint32_t) track_scopes; /* by track: innermost open scope, index + 1 */
-	dict async;		    /* keys of b and e; `global`: innermost open one, index + 1 */
-	dict threads;		    /* by process and tid; `global`: the track, which may be that of another thread */
-	dict ranked;		    /* by pid; `global`: the process, of a file that holds several ranks */
+	VEC(early_end) early_ends;
+	dict async;   /* keys of b and e; `global`: innermost open one, index + 1 */
+	dict threads; /* by process and tid; `global`: the track, which may be that of another thread */
+	dict ranked;  /* by pid; `global`: the process, of a file that holds several ranks */
 	VEC(rank_file) ranks;
 	VEC(int64_t) flow_bases; /* by process of the builder: to take off the ids of its arrows */
 	VEC(top_level) tops;

@@ -234,6 +234,48 @@ chrome_token reader_token(chrome_reader *r, const uint8_t *text, size_t len)
 	return (chrome_token){ .number = reader_string(r, text, len), .is_text = true };
 }
 
+/* {"local": "0x1"} or {"global": "0x1"}: what stands for the id in it. False: it is something else. */
+static bool scoped_id(const uint8_t *json, size_t len, const uint8_t **ret_text, size_t *ret_len, bool *ret_global)
+{
+	static const char *const keys[] = { "\"local\"", "\"global\"" };
+	const uint8_t *end = json + len - 1, *at = skip_space(json + 1, end);
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(keys[i]);
+		if ((size_t)(end - at) <= n || memcmp(at, keys[i], n) != 0)
+			continue;
+		at = skip_space(at + n, end);
+		if (at == end || *at != ':')
+			return false;
+		at = skip_space(at + 1, end);
+		while (end > at && end[-1] <= ' ')
+			end--;
+		if (end - at >= 2 && *at == '"' && end[-1] == '"')
+			at++, end--;
+		*ret_text = at;
+		*ret_len = (size_t)(end - at);
+		*ret_global = i == 1;
+		return at < end && !memchr(at, '"', *ret_len) && !memchr(at, '{', *ret_len);
+	}
+	return false;
+}
+
+chrome_token reader_id(chrome_reader *r, const uint8_t *json, size_t len, uint32_t *flags)
+{
+	bool quoted = len >= 2 && json[0] == '"', is_global = false;
+
+	if (len < 2 || json[0] != '{')
+		return reader_token(r, json + quoted, len - 2 * quoted);
+	if (scoped_id(json, len, &json, &len, &is_global)) {
+		*flags |= is_global ? EVENT_HAS_GLOBAL_ID : 0;
+		return reader_token(r, json, len);
+	}
+	chrome_token token = reader_token(r, json, len);
+	if (token.is_text && !r->failed)
+		r->strings.entries.items[token.number].repairs = 0; /* its quotes are those of JSON */
+	return token;
+}
+
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
 bool chrome_reader_init(chrome_reader *r, const import_job *job)

@@ -390,8 +390,10 @@ static void put_event(chrome_reader *r, chrome_batch *b, chrome_parts *p, const 
 	if (layout->template != CHROME_NONE)
 		put_values(r, b, p, layout, &e);
 	if (known[MEMBER_ID].value) {
-		chrome_token id = read_token(r, &known[MEMBER_ID]);
+		uint32_t global = 0;
+		chrome_token id = reader_id(r, known[MEMBER_ID].value, known[MEMBER_ID].value_len, &global);
 		e.repairs |= reader_token_repairs(r, id);
+		e.flags |= (uint8_t)global;
 		if (!(e.flags & EVENT_HAS_CORRELATION) || layout->phase != 'X') {
 			e.id = id.is_text ? id.number | INT64_C(1) << 62 : id.number;
 			e.flags = (uint8_t)((e.flags | EVENT_HAS_ID) & ~EVENT_HAS_CORRELATION);

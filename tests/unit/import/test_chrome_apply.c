@@ -47,6 +47,52 @@ static void every_phase_becomes_what_it_is(void **state)
 		  "slice 1/async:c ^1 [2000 +2000] c:y async | 'id': 'req-a'\n"
 		  "slice 1/async:c ^0.1 [3000 +3000] c:z async | 'id': 'req-b'\n"
 		  "6 events, 0 lost\n" },
+		{ "b and e of one id that cross: names tell them apart",
+		  "[{'ph':'b','cat':'c','name':'x','id':1,'pid':1,'ts':1},{'ph':'b','cat':'c','name':'y','id':1,'pid':"
+		  "1,"
+		  "'ts':2},"
+		  "{'ph':'e','cat':'c','name':'x','id':1,'pid':1,'ts':4},{'ph':'e','cat':'c','name':'other','id':1,'"
+		  "pid'"
+		  ":1,'ts':6}]",
+		  "slice 1/async:c [1000 +3000] c:x async | 'id': 1\n"
+		  "slice 1/async:c ^0.1 [2000 +4000] c:y async | 'id': 1\n"
+		  "4 events, 0 lost\n" },
+		{ "b and e of an id in each category",
+		  "[{'ph':'b','cat':'c','name':'x','id':1,'pid':1,'ts':1},{'ph':'b','cat':'d','name':'x','id':1,'pid':"
+		  "1,"
+		  "'ts':2},"
+		  "{'ph':'e','cat':'c','name':'x','id':1,'pid':1,'ts':4},{'ph':'e','cat':'d','name':'x','id':1,'pid':1,"
+		  "'ts':6}]",
+		  "slice 1/async:c [1000 +3000] c:x async | 'id': 1\n"
+		  "slice 1/async:d [2000 +4000] d:x async | 'id': 1\n"
+		  "4 events, 0 lost\n" },
+		{ "ids of one process and of all",
+		  "[{'ph':'b','cat':'c','name':'x','id2':{'global':'0x1'},'pid':1,'ts':1},"
+		  "{'ph':'b','cat':'c','name':'x','id2':{'local':'0x1'},'pid':2,'ts':2},"
+		  "{'ph':'b','cat':'c','name':'x','id2':{ 'local' : 1 },'pid':3,'ts':2},"
+		  "{'ph':'e','cat':'c','name':'x','id2':{'global':'0x1'},'pid':2,'ts':4},"
+		  "{'ph':'e','cat':'c','name':'x','id2':{'local':'0x1'},'pid':2,'ts':6},"
+		  "{'ph':'e','cat':'c','name':'x','id':1,'pid':3,'ts':7},"
+		  "{'ph':'b','cat':'c','name':'y','id2':{'local':{'a':1}},'pid':3,'ts':8},"
+		  "{'ph':'e','cat':'c','name':'y','id2':{'local':{'a':1}},'pid':3,'ts':9}]",
+		  "slice 1/async:c [1000 +3000] c:x async | 'id2': {'global':'0x1'}\n"
+		  "slice 2/async:c [2000 +4000] c:x async | 'id2': {'local':'0x1'}\n"
+		  "slice 3/async:c [2000 +5000] c:x async | 'id2': { 'local' : 1 }\n"
+		  "slice 3/async:c [8000 +1000] c:y async | 'id2': {'local':{'a':1}}\n"
+		  "8 events, 0 lost\n" },
+		{ "B and E in another order than that of time",
+		  "[{'ph':'E','pid':1,'tid':1,'ts':3,'args':{'end':1}},{'ph':'B','name':'b','pid':1,'tid':1,'ts':5},{'"
+		  "ph'"
+		  ":'B','name':'a','pid':1,'tid':1,'ts':2},"
+		  "{'ph':'E','pid':1,'tid':1,'ts':6},{'ph':'E','name':'out','pid':1,'tid':1,'ts':9},{'ph':'B','name':'"
+		  "out','pid':1,'tid':1,'ts':1},"
+		  "{'ph':'e','cat':'c','name':'x','id':1,'pid':1,'ts':4},{'ph':'b','cat':'c','name':'x','id':1,'pid':1,"
+		  "'ts':1}]",
+		  "slice 1/1 [1000 +8000] :out\n"
+		  "slice 1/1 ^1 [2000 +1000] :a {'end':1}\n"
+		  "slice 1/1 ^1 [5000 +1000] :b\n"
+		  "slice 1/async:c [1000 +3000] c:x async | 'id': 1\n"
+		  "8 events, 0 lost\n" },
 		{ "i and I",
 		  "[{'ph':'i','name':'a','pid':1,'tid':2,'ts':1,'s':'g'},{'ph':'i','name':'b','pid':1,'tid':2,'ts':2,'"
 		  "s':'p','args':{}},"
