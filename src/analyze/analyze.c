@@ -1,12 +1,10 @@
 /* Analyses by name, and whether the options make sense for them. */
 #include "analyze/analysis.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include "analyze/step_list.h"
 #include "analyze/warmup.h"
 #include "base/error.h"
-#include "base/parse_units.h"
 
 #define ANALYSIS(name) &name##_analysis,
 static const analysis *const analyses[] = {
@@ -86,30 +84,10 @@ static sonde_status check_setting(const analysis *a, const sonde_setting *given,
 	return SONDE_OK;
 }
 
-static sonde_status check_ranks(const sonde_trace *trace, const char *ranks, sonde_error *err)
-{
-	size_t n = trace->threads.n ? trace->threads.n : 1;
-	int32_t least = INT32_MAX, most = 0;
-
-	if (!number_list_is_valid(ranks))
-		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", ranks);
-	for (size_t i = 0; i < n; i++) {
-		int32_t rank = rank_of_track(trace, i);
-		if (number_list_has(ranks, rank))
-			return SONDE_OK;
-		least = rank < least ? rank : least;
-		most = rank > most ? rank : most;
-	}
-	if (least == most)
-		return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, only %" PRId32, ranks, most);
-	return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, but some from %" PRId32 " to %" PRId32,
-			 ranks, least, most);
-}
-
 static sonde_status check_options(const analysis *a, const sonde_trace *trace, const sonde_analyze_options *o,
 				  sonde_error *err)
 {
-	sonde_status status = o->ranks ? check_ranks(trace, o->ranks, err) : SONDE_OK;
+	sonde_status status = o->ranks ? ranks_check(trace, o->ranks, err) : SONDE_OK;
 
 	if (status)
 		return status;

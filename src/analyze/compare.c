@@ -6,8 +6,14 @@
 #include <string.h>
 #include "analyze/analysis.h"
 #include "analyze/comparison.h"
+#include "analyze/step_list.h"
 #include "analyze/warmup.h"
 #include "base/error.h"
+
+static const char *name_of(const sonde_compare_options *o, const sonde_trace *const *traces, size_t i)
+{
+	return o->names ? o->names[i] : trace_title(traces[i]);
+}
 
 static void name_runs(comparison *c, const sonde_trace *const *traces, size_t n_traces)
 {
@@ -17,7 +23,7 @@ static void name_runs(comparison *c, const sonde_trace *const *traces, size_t n_
 		c->labels[i] = c->heads[i] = result_format(c->r, "%c", (char)('A' + i));
 		size_t from = kept ? i - 1 : i;
 		if (from < n_traces)
-			c->runs[i].name = c->options->names ? c->options->names[from] : trace_title(traces[from]);
+			c->runs[i].name = name_of(c->options, traces, from);
 	}
 	if (!kept)
 		return;
@@ -97,6 +103,18 @@ static sonde_status check(const sonde_compare_options *o, const sonde_analyze_op
 	return SONDE_OK;
 }
 
+/* Each run has to have some of the ranks. */
+static sonde_status check_ranks(const sonde_compare_options *o, const char *ranks, const sonde_trace *const *traces,
+				size_t n, sonde_error *err)
+{
+	for (size_t i = 0; ranks && i < n; i++) {
+		sonde_status status = ranks_check(traces[i], ranks, err);
+		if (status)
+			return error_prefix(err, status, name_of(o, traces, i));
+	}
+	return SONDE_OK;
+}
+
 /* Options of a caller that knows fewer. */
 static sonde_compare_options known_options(const sonde_compare_options *given)
 {
@@ -134,6 +152,8 @@ sonde_status sonde_compare(const sonde_trace *const *traces, size_t n_traces, co
 	sonde_analyze_options select = known_select(given.select);
 	sonde_status status = check(&given, &select, n_traces, err);
 
+	if (!status)
+		status = check_ranks(&given, select.ranks, traces, n_traces, err);
 	if (status)
 		return status;
 	comparison *c = calloc(1, sizeof *c);

@@ -148,28 +148,38 @@ static const char *certainty_text(const comparison *c, const difference *d)
 			     format_percent(high, 100 * most));
 }
 
+/* "2 steps are too few to tell that from noise: it takes 3" */
+static const char *doubt_text(const comparison *c, const main_measure *m, uint64_t n)
+{
+	int len = (int)strlen(m->samples) - (n == 1);
+
+	if (!m->per || n >= SUMMARY_ENOUGH)
+		return "there are no steps, so nobody can say how sure that is";
+	return result_format(c->r, "%" PRIu64 " %.*s %s too few to tell that from noise: it takes %d", n, len,
+			     m->samples, n == 1 ? "is" : "are", SUMMARY_ENOUGH);
+}
+
 static void say_difference(const comparison *c, const main_measure *m, size_t a, size_t b, const difference *d)
 {
 	char times[FROM_TO_TEXT], share[NUMBER_TEXT];
 	const char *per = per_text(c, m);
+	uint64_t n = m->of[a].n < m->of[b].n ? m->of[a].n : m->of[b].n;
 
 	format_from_to(times, m->of[a].median, m->of[b].median);
-	if (isnan(d->change))
+	if (isnan(d->change) || m->of[b].median <= 0)
 		result_answer(c->r, "nothing to compare: %s has no time",
 			      m->of[a].median > 0 ? c->labels[b] : c->labels[a]);
 	else if (isnan(d->low) && d->change == 0)
 		result_answer(c->r, "%s and %s take the same time%s", c->labels[a], c->labels[b], per);
 	else if (isnan(d->low))
-		result_answer(c->r, "%s is %s%s (%s); %s, so nobody can say how sure that is", c->labels[b],
-			      size_text(c, d, c->labels[a]), per, times,
-			      m->per ? "there are too few samples" : "there are no steps");
+		result_answer(c->r, "%s is %s%s (%s); %s", c->labels[b], size_text(c, d, c->labels[a]), per, times,
+			      doubt_text(c, m, n));
 	else if (d->is_certain)
 		result_answer(c->r, "%s is %s%s (%s%s)", c->labels[b], size_text(c, d, c->labels[a]), per, times,
 			      certainty_text(c, d));
 	else
-		result_answer(c->r, "no difference that the noise of %" PRIu64 " %s lets see (%s%s, +-%s %%)",
-			      m->of[a].n < m->of[b].n ? m->of[a].n : m->of[b].n, m->samples, times, per,
-			      format_percent(share, 50 * (d->high - d->low)));
+		result_answer(c->r, "no difference that the noise of %" PRIu64 " %s lets see (%s%s, +-%s %%)", n,
+			      m->samples, times, per, format_percent(share, 50 * (d->high - d->low)));
 }
 
 cell share_cell(double share)

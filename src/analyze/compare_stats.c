@@ -290,7 +290,7 @@ difference difference_of(const summary *a, const summary *b, double level)
 		d.is_certain = d.low > 0 || d.high < 0;
 		return d;
 	}
-	if (a->n < 2 || b->n < 2 || a->median <= 0 || b->median <= 0)
+	if (a->n < SUMMARY_ENOUGH || b->n < SUMMARY_ENOUGH || a->median <= 0 || b->median <= 0)
 		return d;
 	double x = a->error / a->median, y = b->error / b->median, variance = x * x + y * y;
 	double parts = pow(x, 4) / fmax(a->freedom, 1) + pow(y, 4) / fmax(b->freedom, 1);

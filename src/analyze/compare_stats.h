@@ -17,7 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SUMMARY_FEW = 16 };
+/* Two samples have a distance, but nothing says whether it is a usual one: with one degree of freedom an interval is 13
+   standard errors wide to either side. */
+enum { SUMMARY_ENOUGH = 3, SUMMARY_FEW = 16 };
 
 /* Nanoseconds. */
 typedef struct summary {

@@ -1,6 +1,7 @@
 /* See step_list.h. */
 #include "analyze/step_list.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/parse_units.h"
@@ -22,6 +23,26 @@ int32_t rank_of_index_track(const sonde_index *ix, size_t track)
 int32_t rank_of_track(const sonde_trace *trace, size_t track)
 {
 	return trace->index ? rank_of_index_track(trace->index, track) : 0;
+}
+
+sonde_status ranks_check(const sonde_trace *trace, const char *ranks, sonde_error *err)
+{
+	size_t n = trace->threads.n ? trace->threads.n : 1;
+	int32_t least = INT32_MAX, most = 0;
+
+	if (!number_list_is_valid(ranks))
+		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", ranks);
+	for (size_t i = 0; i < n; i++) {
+		int32_t rank = rank_of_track(trace, i);
+		if (number_list_has(ranks, rank))
+			return SONDE_OK;
+		least = rank < least ? rank : least;
+		most = rank > most ? rank : most;
+	}
+	if (least == most)
+		return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, only %" PRId32, ranks, most);
+	return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, but some from %" PRId32 " to %" PRId32,
+			 ranks, least, most);
 }
 
 static bool add(step_list *to, step_time step)
