@@ -162,16 +162,6 @@ static void add_events(sonde_result *r, const walk_counts *counts)
 		result_counted(r, counts->n_device, "device slices"));
 }
 
-static void note_clock(sonde_result *r, const sonde_trace *trace)
-{
-	for (size_t i = 0; i < trace->streams.n; i++)
-		if (trace->streams.items[i].tick_ns == 0 && trace->streams.items[i].info.role == ROLE_PROGRAM) {
-			result_note_add(r, "clock",
-					"a stream has no clock pairs: its times are ticks, not nanoseconds");
-			return;
-		}
-}
-
 static sonde_status info_run(const sonde_trace *trace, const sonde_analyze_options *o, sonde_result *r,
 			     sonde_error *err)
 {
@@ -204,7 +194,6 @@ static sonde_status info_run(const sonde_trace *trace, const sonde_analyze_optio
 			per_event > 0 ? "   " : "", per_event > 0 ? format_number(each, per_event) : "",
 			per_event > 0 ? " bytes each" : "");
 	add_events(r, &counts);
-	note_clock(r, trace);
 	result_add_losses(r, trace, &counts);
 	return SONDE_OK;
 }

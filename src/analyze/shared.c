@@ -283,6 +283,18 @@ static void add_values(sonde_result *r, const loss *losses, size_t n)
 		result_add(r, losses[i].key, cell_count(losses[i].n));
 }
 
+static void note_clock(sonde_result *r, const sonde_trace *trace)
+{
+	for (size_t i = 0; i < trace->streams.n; i++) {
+		const trace_stream *s = &trace->streams.items[i];
+		if (s->tick_ns > 0 || s->info.role != ROLE_PROGRAM || !s->n_kept)
+			continue;
+		result_note_add(r, "clock",
+				"the file holds too few clock readings: its times are ticks, not nanoseconds");
+		return;
+	}
+}
+
 static void add_state(sonde_result *r, const sonde_trace *trace)
 {
 	const trace_diagnostics *d = &trace->diagnostics;
@@ -352,6 +364,7 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 	result_add(r, "truncated_bytes", cell_bytes(d->truncated_bytes));
 	result_add(r, "first_damage_byte", d->first_damage < 0 ? cell_unknown() : cell_integer(d->first_damage));
 	add_state(r, trace);
+	note_clock(r, trace);
 	if (!d->n_kept && !n_lost)
 		result_note_add(
 			r, "note",

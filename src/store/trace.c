@@ -290,6 +290,7 @@ static bool make_threads(sonde_trace *t)
 		}
 		thread->n_blocks++;
 		t->diagnostics.n_kept += b->n_events;
+		t->streams.items[b->stream].n_kept += b->n_events;
 	}
 	return true;
 }
@@ -391,6 +392,30 @@ static int64_t last_event_ns(const trace_stream *s, const trace_block *b)
 	return clock_map_ns(s, ticks, &hint);
 }
 
+/* Of a closed stream not all of whose events are there the file may have been cut: it ends with what is left, not when
+   its program did. After damage in the middle the last clock pair is still there, and it is that of the end. */
+static bool is_cut(const trace_stream *s)
+{
+	return s->info.state == STREAM_CLOSED && s->n_kept < s->info.n_events;
+}
+
+static void find_cut_ends(sonde_trace *t)
+{
+	for (size_t i = 0; i < t->streams.n; i++) {
+		trace_stream *s = &t->streams.items[i];
+		if (is_cut(s))
+			s->info.end_ns = s->pairs.n ? s->pairs.items[s->pairs.n - 1].ns : s->info.start_ns;
+	}
+	for (size_t i = 0; i < t->threads.n; i++) {
+		const trace_thread *thread = &t->threads.items[i];
+		trace_stream *s = &t->streams.items[thread->stream];
+		if (!is_cut(s))
+			continue;
+		int64_t last = last_event_ns(s, &t->blocks.items[thread->first_block + thread->n_blocks - 1]);
+		s->info.end_ns = last > s->info.end_ns ? last : s->info.end_ns;
+	}
+}
+
 /* From the first start to the last end; the end of a stream that was not closed is its last event. */
 static void find_span(sonde_trace *t)
 {
@@ -421,6 +446,23 @@ static void find_span(sonde_trace *t)
 	t->end_ns = end < t->start_ns ? t->start_ns : end;
 }
 
+/* Ticks that no clock pair explains: the first of them is where the stream begins, so that nothing is before that. */
+static void anchor_clock(const sonde_trace *t, uint32_t number)
+{
+	trace_stream *s = &t->streams.items[number];
+	uint64_t first = UINT64_MAX;
+
+	if (s->pairs.n || !s->has_info || s->info.clock == CLOCK_NS)
+		return;
+	for (size_t i = 0; i < t->threads.n; i++) {
+		uint64_t ticks = t->blocks.items[t->threads.items[i].first_block].head.base_ticks;
+		if (t->threads.items[i].stream == number && ticks < first)
+			first = ticks;
+	}
+	if (first != UINT64_MAX)
+		s->segments[0] = (clock_segment){ first, trace_bounded_ns(s->info.start_ns), UINT64_C(1) << 32 };
+}
+
 static trace_site special_site(sonde_trace *t, const char *name)
 {
 	return (trace_site){ .name = intern(&t->strings, name, strlen(name)),
@@ -439,12 +481,15 @@ sonde_status trace_finish(sonde_trace *t, sonde_error *err)
 	for (size_t i = 0; ok && i < t->streams.n; i++) {
 		trace_stream *s = &t->streams.items[i];
 		ok = clock_map_build(s) && resolve_categories(t, s);
+		if (ok)
+			anchor_clock(t, (uint32_t)i);
 		add_losses(t, s);
 	}
 	if (!ok)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	name_threads(t);
 	check_totals(t);
+	find_cut_ends(t);
 	find_span(t);
 	return SONDE_OK;
 }

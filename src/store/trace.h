@@ -58,7 +58,8 @@ typedef struct trace_stream {
 	stream_block info;
 	bool has_info;
 	bool live;	   /* its program still runs */
-	uint64_t n_joined; /* events that came from the ring */
+	uint64_t n_kept;   /* events that are there */
+	uint64_t n_joined; /* of them: from the ring */
 	uint32_t ring_missing;
 	trace_site **site_pages; /* by the high byte of the id, then by the low one; NULL where there are none */
 	VEC(clock_pair) pairs;

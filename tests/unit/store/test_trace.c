@@ -144,6 +144,40 @@ static void the_span_is_that_of_the_streams_or_of_their_events(void **state)
 	}
 }
 
+/* Its header, written at the end, still says when the program ended. */
+static void what_is_left_of_a_cut_file_begins_with_the_stream_and_ends_with_its_last_event_or_pair(void **state)
+{
+	static const clock_pair pairs[] = { { 5000, 1000000, 9 }, { 7000, 1001000, 9 } };
+	static const struct {
+		size_t n_pairs;
+		int64_t event_ns, end_ns;
+	} cases[] = {
+		{ 0, 1000000, 1000100 }, /* a tick is taken for a nanosecond: nobody knows better */
+		{ 2, 1000000, 1001000 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		maker m = { .stream = MAKE_STREAM };
+		size_t hint = 0;
+		make_stream(&m, &(stream_block){ .state = STREAM_CLOSED,
+						 .clock = CLOCK_TSC,
+						 .start_ns = 1000000,
+						 .end_ns = 9000000,
+						 .n_events = 50 });
+		if (cases[i].n_pairs)
+			make_clock(&m, pairs, cases[i].n_pairs);
+		MAKE_EVENTS(&m, 1, { 5060, 40 }, { 5100, END | 40 });
+		MAKE_EVENTS(&m, 2, { 5000, 40 });
+		sonde_trace *t = make_trace(&m);
+		assert_int_equal(clock_map_ns(&t->streams.items[0], 5000, &hint), cases[i].event_ns);
+		assert_int_equal(t->start_ns, 1000000);
+		assert_int_equal(t->end_ns, cases[i].end_ns);
+		sonde_trace_free(t);
+		make_done(&m);
+	}
+}
+
 static void losses_add_up_over_streams(void **state)
 {
 	maker m = { 0 };
@@ -318,6 +352,8 @@ int main(void)
 		cmocka_unit_test(threads_have_the_names_that_the_file_gives_them),
 		cmocka_unit_test(blocks_are_put_in_order_and_repeated_ones_dropped),
 		cmocka_unit_test(the_span_is_that_of_the_streams_or_of_their_events),
+		cmocka_unit_test(
+			what_is_left_of_a_cut_file_begins_with_the_stream_and_ends_with_its_last_event_or_pair),
 		cmocka_unit_test(losses_add_up_over_streams),
 		cmocka_unit_test(several_files_make_one_trace),
 		cmocka_unit_test(a_pipe_is_read_like_a_file),
