@@ -35,6 +35,7 @@ typedef struct sonde_picture_options {
 	bool use_time;	   /* only what lies in [from_ns, to_ns) since the start of the trace */
 	int64_t from_ns;
 	int64_t to_ns;
+	uint64_t n_warmup; /* so many steps at the start of each rank are left out */
 } sonde_picture_options;
 
 /* format: "html", "svg", "json" or "folded" (one line a stack). The trace needs its index: sonde_trace_prepare().

@@ -47,6 +47,7 @@ typedef struct flame_options {
 	int64_t from_ns, to_ns;
 	bool use_steps; /* from the first to the last of these steps, rank by rank */
 	int64_t first_step, last_step;
+	uint64_t n_warmup;  /* without the time of so many steps at the start of each rank; its last one stays */
 	const char *ranks;  /* a list such as 0,2-4; NULL: all */
 	bool no_python;	    /* what Python's functions take goes to who called them */
 	uint32_t max_depth; /* 0: any */

@@ -57,7 +57,8 @@ static sonde_status add_picture(sonde_result *result, const char *name, sonde_tr
 				      .ranks = what->ranks,
 				      .use_time = what->use_time,
 				      .from_ns = what->from_ns,
-				      .to_ns = what->to_ns };
+				      .to_ns = what->to_ns,
+				      .n_warmup = (uint64_t)sonde_result_value(result, "n_warmup_steps").integer };
 
 	if (to->format != SONDE_HTML || strcmp(name, "report") != 0)
 		return SONDE_OK;

@@ -42,7 +42,8 @@ static sonde_status choose(const sonde_picture_options *o, const sonde_index *ix
 				.max_depth = o->max_depth,
 				.use_steps = o->use_steps,
 				.first_step = o->first_step,
-				.last_step = o->last_step };
+				.last_step = o->last_step,
+				.n_warmup = o->n_warmup };
 	return SONDE_OK;
 }
 

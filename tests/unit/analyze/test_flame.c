@@ -122,6 +122,26 @@ static void a_range_of_time_or_steps_cuts_what_reaches_in(void **state)
 	sonde_trace_free(t);
 }
 
+/* The first of two steps. */
+static void the_warm_up_is_left_out(void **state)
+{
+	sonde_trace *t = make_device_trace(1);
+	const char *second =
+		"ProfilerStep 100000 85000 x1\n aten::add 15000 12000 x1\n  cudaLaunchKernel 3000 3000 x1\n";
+
+	(void)state;
+	check(t->index, (flame_options){ .n_warmup = 1 }, second);
+	check(t->index, (flame_options){ .n_warmup = 9 }, second); /* the last step stays */
+	check(t->index, (flame_options){ .n_warmup = 1, .mode = FLAME_CALLERS, .name = "cudaLaunchKernel" },
+	      "cudaLaunchKernel 3000 0 x1\n aten::add 3000 0 x1\n  ProfilerStep 3000 3000 x1\n");
+	check(t->index, (flame_options){ .n_warmup = 1, .by = FLAME_DEVICE },
+	      "ProfilerStep 20000 0 x0\n"
+	      " aten::add 20000 0 x0\n"
+	      "  cudaLaunchKernel 20000 0 x0\n"
+	      "   add 20000 20000 x1\n");
+	sonde_trace_free(t);
+}
+
 static void in_the_order_of_time_every_slice_is_a_node(void **state)
 {
 	sonde_trace *t = make_device_trace(1);
@@ -237,6 +257,7 @@ int main(void)
 		cmocka_unit_test(kernels_lie_below_what_launched_them),
 		cmocka_unit_test(callers_are_upside_down_and_callees_are_not),
 		cmocka_unit_test(a_range_of_time_or_steps_cuts_what_reaches_in),
+		cmocka_unit_test(the_warm_up_is_left_out),
 		cmocka_unit_test(in_the_order_of_time_every_slice_is_a_node),
 		cmocka_unit_test(two_traces_share_their_nodes),
 		cmocka_unit_test(the_small_is_left_out_and_counted),
