@@ -745,6 +745,27 @@ static void a_damaged_index_gives_fewer_rows_and_says_so(void **state)
 	index_free(ix);
 }
 
+static void a_statement_is_complete_with_its_semicolon(void **state)
+{
+	static const struct {
+		const char *sql;
+		bool is_complete;
+	} cases[] = {
+		{ "", false },
+		{ "select 1", false },
+		{ "select 1;", true },
+		{ "select 1; -- one\n", true },
+		{ "select 1; select 2", false },
+		{ "select ';'", false },
+		{ "select 1 /* ;", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		if (sonde_query_is_complete(cases[i].sql) != cases[i].is_complete)
+			fail_msg("%s", cases[i].sql);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -762,6 +783,7 @@ int main(void)
 		cmocka_unit_test(a_scan_without_rows_can_be_stopped),
 		cmocka_unit_test(a_query_belongs_to_a_trace),
 		cmocka_unit_test(a_damaged_index_gives_fewer_rows_and_says_so),
+		cmocka_unit_test(a_statement_is_complete_with_its_semicolon),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
