@@ -197,8 +197,9 @@ static void tell_headline(sonde_result *r, const evidence *e, bool any_data)
 	for (size_t i = 0; i < r->n_findings; i++)
 		most = r->findings[i]->seconds_lost > most ? r->findings[i]->seconds_lost : most;
 	if (most >= 0)
-		worth = result_format(r, ", up to %s of %s (%s %%)", format_ns(lost, whole_bounded(most * 1e9)), span,
-				      format_percent(share, each > 0 ? most * 1e11 / (double)each : 0));
+		worth = result_format(r, ", up to %s of %s (%s %%)%s", format_ns(lost, whole_bounded(most * 1e9)), span,
+				      format_percent(share, each > 0 ? most * 1e11 / (double)each : 0),
+				      e->n_ranks > 1 ? " per rank" : "");
 	if (!steps || !worth)
 		return;
 	if (!any_data)

@@ -2,6 +2,7 @@
 #include "analyze/rule.h"
 
 #include <stdarg.h>
+#include <string.h>
 #include "base/format_number.h"
 
 double rule_setting(const rule_run *r, size_t i)
@@ -116,6 +117,21 @@ const char *say_each(const rule_run *r, int64_t ns)
 const char *say_part(const rule_run *r, int64_t ns)
 {
 	return say_share(r, ns, r->e->span_ns);
+}
+
+const char *say_of_it(const rule_run *r, int64_t part_ns, int64_t whole_ns)
+{
+	const char *part = say_each(r, part_ns);
+
+	if (strcmp(part, say_each(r, whole_ns)) == 0)
+		return "all of it";
+	const char *text = result_format(r->result, "%s of it", part);
+	return text ? text : "";
+}
+
+const char *say_per_rank(const rule_run *r)
+{
+	return r->e->n_ranks > 1 ? " per rank" : "";
 }
 
 /* ---- Tallies ----------------------------------------------------------------------------------------------------- */

@@ -85,6 +85,9 @@ const char *say_times(const rule_run *r, uint64_t n);
 /* A time of all ranks as that of one, and as a share of the time looked at. */
 const char *say_each(const rule_run *r, int64_t ns);
 const char *say_part(const rule_run *r, int64_t ns);
+/* "5.86 ms of it", "all of it"; both of all ranks. */
+const char *say_of_it(const rule_run *r, int64_t part_ns, int64_t whole_ns);
+const char *say_per_rank(const rule_run *r); /* " per rank", "" where there is one */
 
 /* Rows that belong to a finding: how many, how long, the worst of them. */
 enum { TALLY_WORST = 3 };

@@ -15,9 +15,9 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "communication is not hidden behind computation");
-	finding_evidence(r->result, f, "%s %s per rank; for %s of it the device computes nothing.",
+	finding_evidence(r->result, f, "%s %s%s; for %s the device computes nothing.",
 			 say_some(r, calls.n, "collective takes", "collectives take"), say_each(r, calls.ns),
-			 say_each(r, lost));
+			 say_per_rank(r), say_of_it(r, lost, calls.ns));
 	finding_suggest(r->result, f,
 			"overlap: smaller or earlier buckets (bucket_cap_mb), prefetch in FSDP, gradient "
 			"accumulation, compression");

@@ -71,9 +71,9 @@ static void run(rule_run *r)
 	sonde_finding *f = rule_found(r, lost, "the device waits for %s",
 				      single == ROW_NONE ? "launches" : "one call of the host");
 	finding_evidence(r->result, f,
-			 "The device is idle %s of the time while the host is inside operators and "
+			 "The device is idle for %s (%s of the time) while the host is inside operators and "
 			 "launches; its %s pieces of work take %s each on average.",
-			 say_part(r, lost), say_count(r, n_kernels),
+			 say_each(r, lost), say_part(r, lost), say_count(r, n_kernels),
 			 say_ns(r, n_kernels ? e->device_ns / (int64_t)n_kernels : 0));
 	f->confidence = 0.8;
 	if (single != ROW_NONE) {

@@ -36,9 +36,9 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, lost, "the device is mostly idle in parts of the run");
 	finding_evidence(r->result, f,
-			 "Cut into %d parts, %s of %s have the device idle most of the time, although it is "
-			 "busy %s on the whole.",
-			 PARTS, say_count(r, n_low), say_count(r, n), say_part(r, busy));
+			 "In %s of %s equal parts of the time the device is mostly idle, although it is busy %s on "
+			 "the whole.",
+			 say_count(r, n_low), say_count(r, n), say_part(r, busy));
 	finding_suggest(r->result, f, "compare an idle part with a busy one in the timeline");
 	f->confidence = 0.6;
 	rule_link_idle(r, f, NULL);

@@ -15,10 +15,10 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, exposed, WARN))
 		return;
 	sonde_finding *f = rule_found(r, exposed, "copies go through pageable memory");
-	finding_evidence(r->result, f, "%s %s, %s of it while nothing computes.",
+	finding_evidence(r->result, f, "%s %s%s, %s while nothing computes.",
 			 say_some(r, copies.n, "copy from or to pageable memory takes",
 				  "copies from or to pageable memory take"),
-			 say_each(r, copies.ns), say_each(r, exposed));
+			 say_each(r, copies.ns), say_per_rank(r), say_of_it(r, exposed, copies.ns));
 	finding_suggest(r->result, f, "pin_memory=True in the loader and non_blocking=True in the copy");
 	tally_link(r, f, &copies);
 }

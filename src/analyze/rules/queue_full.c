@@ -77,8 +77,9 @@ static void run(rule_run *r)
 	sonde_finding *f = rule_found(r, lost, "the launch queue is full and the device idle");
 	finding_evidence(
 		r->result, f,
-		"For %s of the time at least %s launches wait to run, and for %s of it the device does nothing.",
-		say_part(r, all), say_count(r, (uint64_t)rule_setting(r, LENGTH)), say_each(r, lost));
+		"For %s (%s of the time) at least %s launches wait to run, and for %s the device does nothing.",
+		say_each(r, all), say_part(r, all), say_count(r, (uint64_t)rule_setting(r, LENGTH)),
+		say_of_it(r, lost, all));
 	finding_suggest(r->result, f, "look at what the queued work waits for: another stream, a copy, another rank");
 	f->confidence = 0.4;
 	rule_link_time(r, f, longest.rank, longest.from_ns, longest.to_ns);

@@ -38,12 +38,11 @@ static void tell(rule_run *r, const use_parts *parts, double memory)
 		lost = add_bounded(lost, parts->items[i].seen_ns - parts->items[i].busy_ns);
 	sonde_finding *f = rule_found(r, lost, "there is room for a larger batch");
 	finding_evidence(r->result, f,
-			 "The device is busy %.1f %% of the time%s, and its memory is %.1f %% full at most.",
-			 100 * use_percentile(parts, 95),
-			 r->e->n_steps > 1 ? " in its best steps"
-			 : r->e->n_steps   ? ""
-					   : " at its best",
-			 100 * memory);
+			 "%s the device is idle %.1f %% of the time, and %.1f %% of its memory stays free.",
+			 r->e->n_steps > 1 ? "Even in its busiest steps"
+			 : r->e->n_steps   ? "In the step"
+					   : "Even when it is busiest",
+			 100 * (1 - use_percentile(parts, 95)), 100 * (1 - memory));
 	finding_suggest(r->result, f, "raise the batch size until memory is nearly full or a step takes longer");
 	f->confidence = 0.5;
 	rule_link_time(r, f, parts->items[0].rank, parts->items[0].from_ns, parts->items[0].to_ns);

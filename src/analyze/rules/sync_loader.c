@@ -25,8 +25,8 @@ static void run(rule_run *r)
 	if (!own.n || !rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the training thread makes its batches itself");
-	finding_evidence(r->result, f, "The loader has no worker processes (num_workers=0): %s %s.",
-			 say_some(r, own.n, "batch costs", "batches cost"), say_each(r, own.ns));
+	finding_evidence(r->result, f, "The loader has no worker processes (num_workers=0): %s %s%s.",
+			 say_some(r, own.n, "batch costs", "batches cost"), say_each(r, own.ns), say_per_rank(r));
 	finding_suggest(r->result, f, "set num_workers to 2 or more, with persistent_workers");
 	tally_link(r, f, &own);
 }

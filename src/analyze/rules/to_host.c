@@ -15,9 +15,9 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "results are copied to the host while nothing computes");
-	finding_evidence(r->result, f, "%s %s, %s of it while the device computes nothing.",
+	finding_evidence(r->result, f, "%s %s%s, %s while the device computes nothing.",
 			 say_some(r, copies.n, "copy to the host takes", "copies to the host take"),
-			 say_each(r, copies.ns), say_each(r, lost));
+			 say_each(r, copies.ns), say_per_rank(r), say_of_it(r, lost, copies.ns));
 	finding_suggest(r->result, f,
 			"copy less often (every n steps), into pinned memory, with non_blocking=True on a "
 			"stream of its own");

@@ -7,11 +7,25 @@ static const setting_def settings[] = {
 	{ "uneven_use.low", SETTING_SHARE, "10%", "not reached in one of twenty steps: it is idle at times" },
 };
 
+/* Percentiles as what they say of a twentieth. */
+static void tell(const rule_run *r, sonde_finding *f, bool is_never, double least, double best)
+{
+	const char *parts = r->e->n_steps ? "steps" : "hundredths of the time";
+
+	if (is_never)
+		finding_evidence(r->result, f, "In 19 of 20 %s the device is busy %.1f %% at most.", parts, 100 * best);
+	else
+		finding_evidence(
+			r->result, f,
+			"In the busiest twentieth of the %s the device is busy %.1f %% and more, in the idlest "
+			"%.1f %% and less.",
+			parts, 100 * best, 100 * least);
+}
+
 static void run(rule_run *r)
 {
 	enum { LEAST = 5 };
 	use_parts parts = rule_device_use(r);
-	bool by_step = r->e->n_steps > 0;
 	int64_t lost = 0;
 
 	if (parts.n < LEAST) {
@@ -29,10 +43,7 @@ static void run(rule_run *r)
 	if (is_never || is_uneven) {
 		sonde_finding *f =
 			rule_found(r, lost, is_never ? "the device is never well used" : "the device is idle at times");
-		finding_evidence(r->result, f,
-				 "%s the device is busy %.1f %% of the time at the 5th percentile and %.1f %% at "
-				 "the 95th.",
-				 by_step ? "Step by step" : "In hundredths of the time", 100 * least, 100 * best);
+		tell(r, f, is_never, least, best);
 		finding_suggest(
 			r->result, f,
 			is_never ? "a larger batch, or work on several streams"

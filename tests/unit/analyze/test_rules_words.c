@@ -32,6 +32,14 @@ static void save_slowly_at_times(kit *k, int64_t t, bool fires)
 		scope(k, t + 3000 * i, t + 3000 * i + (i == 0 && k->step % 5 == 0 ? 2900 : 100), "save");
 }
 
+/* Every copy runs while nothing computes. */
+static void copy_with_nothing_beside(kit *k, int64_t t, bool fires)
+{
+	(void)fires;
+	kernel(k, t, 50, 5000, GEMM);
+	work(k, STREAM, t + 5010, 5, t + 6000, t + 8000, "Memcpy HtoD (Pageable -> Device)", 0);
+}
+
 static void rules_say_what_is_true(void **state)
 {
 	static const struct {
@@ -44,6 +52,9 @@ static void rules_say_what_is_true(void **state)
 		{ { .rule = "sync_copy", .plant = copy_once },
 		  "the host blocks in copies",
 		  "1 synchronous copy holds the host for 4.00 ms; the device is then idle for 5.05 ms." },
+		{ { .rule = "pageable", .plant = copy_with_nothing_beside },
+		  "copies go through pageable memory",
+		  "10 copies from or to pageable memory take 20.0 ms, all of it while nothing computes." },
 		{ { .rule = "slow_launch", .plant = launch_slowly_once },
 		  "some launch calls take very long",
 		  "1 launch call takes more than 120 us where 60.0 us is usual" },
