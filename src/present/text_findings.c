@@ -170,8 +170,10 @@ char *finding_place(char *ret_text, size_t size, const sonde_finding *f)
 		PUT("%sstep %" PRId64, comma, f->first_step);
 	else if (f->has_steps)
 		PUT("%ssteps %" PRId64 "-%" PRId64, comma, f->first_step, f->last_step);
-	if (f->has_time)
-		PUT("%s%s to %s", comma, format_ns(from, f->from_ns), format_ns(to, f->to_ns));
+	if (f->has_time && strcmp(format_ns(from, f->from_ns), format_ns(to, f->to_ns)) == 0)
+		PUT("%s%s for %s", comma, from, format_ns(to, f->to_ns - f->from_ns)); /* short, and late */
+	else if (f->has_time)
+		PUT("%s%s to %s", comma, from, to);
 	for (size_t i = 0; i < f->n_slices && i < MAX_SLICES && len < size; i++)
 		PUT("%s%s%" PRIu64, comma, i ? "" : f->n_slices > 1 ? "slices " : "slice ", f->slices[i]);
 	if (f->n_slices > MAX_SLICES && len < size)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/screen_text.h"
+#include "present/present.h"
 
 static sonde_result *make_findings(void)
 {
@@ -46,6 +47,26 @@ static void as_text_they_are_numbered_and_wrapped(void **state)
 		       "\n"
 		       "checked   63 rules\n");
 	sonde_result_free(r);
+}
+
+static void a_short_time_long_after_the_start_is_told_by_its_length(void **state)
+{
+	static const struct {
+		int64_t from_ns, to_ns;
+		const char *says;
+	} cases[] = {
+		{ 25100000, 25400000, "25.1 ms to 25.4 ms" },
+		{ 25100000, 25112300, "25.1 ms for 12.3 us" },
+		{ 0, 12300, "0 s to 12.3 us" },
+	};
+	char place[FINDING_PLACE];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		sonde_finding f = { .rank = -1 };
+		finding_time(&f, cases[i].from_ns, cases[i].to_ns);
+		assert_string_equal(finding_place(place, sizeof place, &f), cases[i].says);
+	}
 }
 
 static void no_line_is_wider_than_the_terminal(void **state)
@@ -114,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_text_they_are_numbered_and_wrapped),
+		cmocka_unit_test(a_short_time_long_after_the_start_is_told_by_its_length),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(in_json_the_unknown_is_null),
 		cmocka_unit_test(no_findings_are_an_empty_list),
