@@ -30,6 +30,8 @@ void result_add_layers(sonde_result *r, profile *p, const sonde_analyze_options 
 void result_add_activity(sonde_result *r, const profile *p);
 void result_add_memory_curves(sonde_result *r, const profile *p);
 void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts);
+/* What the trace lost, where the result does not say it yet: it may be why something is not found. */
+void result_note_losses(sonde_result *r, const sonde_trace *trace);
 /* A table of what each process used; none when nobody looked. */
 void result_add_processes(sonde_result *r, const sonde_trace *trace);
 void result_add_counters(sonde_result *r, const profile *p);

@@ -131,6 +131,8 @@ sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const son
 	status = found->about_file ? SONDE_OK : warmup_find(trace, &given, r, err);
 	if (!status)
 		status = found->run(trace, &given, r, err);
+	if (!status)
+		result_note_losses(r, trace);
 	if (!status && !result_ok(r))
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (status) {

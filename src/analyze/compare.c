@@ -9,6 +9,7 @@
 #include "analyze/step_list.h"
 #include "analyze/warmup.h"
 #include "base/error.h"
+#include "base/format_number.h"
 
 static const char *name_of(const sonde_compare_options *o, const sonde_trace *const *traces, size_t i)
 {
@@ -134,6 +135,20 @@ static sonde_analyze_options known_select(const sonde_analyze_options *given)
 	return o;
 }
 
+static void note_losses(const comparison *c, const sonde_trace *const *traces, size_t n_traces)
+{
+	sonde_trace_facts facts = { .struct_size = sizeof facts };
+	char number[NUMBER_TEXT];
+
+	for (size_t i = 0; i < n_traces; i++) {
+		sonde_trace_get_facts(traces[i], &facts);
+		if (facts.n_lost)
+			result_note_add(c->r, "lost", "%s lost %s event%s: sonde info says why",
+					c->labels[c->n - n_traces + i], format_count(number, facts.n_lost),
+					facts.n_lost == 1 ? "" : "s");
+	}
+}
+
 static sonde_status compare_runs(comparison *c, const sonde_trace *const *traces, size_t n_traces, sonde_error *err)
 {
 	if (c->options->by && strcmp(c->options->by, "tree") == 0)
@@ -142,7 +157,9 @@ static sonde_status compare_runs(comparison *c, const sonde_trace *const *traces
 	if (status)
 		return status;
 	name_runs(c, traces, n_traces);
-	return c->options->baseline ? run_baseline(c, err) : comparison_present(c, err);
+	status = c->options->baseline ? run_baseline(c, err) : comparison_present(c, err);
+	note_losses(c, traces, n_traces);
+	return status;
 }
 
 sonde_status sonde_compare(const sonde_trace *const *traces, size_t n_traces, const sonde_compare_options *options,

@@ -169,6 +169,28 @@ table *imported_add_diagnostics(sonde_result *r, const sonde_trace *trace)
 	return t;
 }
 
+/* Nobody knows how much is missing then. */
+static bool ends_early(const sonde_trace *trace)
+{
+	size_t n;
+	const index_diagnostic *d = index_diagnostics(trace->index, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (d[i].count && strcmp(index_text(trace->index, d[i].kind), "early end of the file") == 0)
+			return true;
+	return false;
+}
+
+void imported_note_losses(sonde_result *r, const sonde_trace *trace)
+{
+	bool is_cut = ends_early(trace);
+	const char *lost = sentence(r, trace, true);
+
+	if (*lost || is_cut)
+		result_note_add(r, "lost", "%s%s%s", lost, *lost && is_cut ? "; " : "",
+				is_cut ? "the file ends early: whatever came after is missing" : "");
+}
+
 void imported_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts)
 {
 	imported_counts c = imported_count(trace);
@@ -180,8 +202,7 @@ void imported_add_losses(sonde_result *r, const sonde_trace *trace, const walk_c
 	result_add(r, "n_open", cell_count(counts->n_open));
 	result_add(r, "n_repaired", cell_count(counts->n_repaired));
 	result_add(r, "n_damaged_blocks", cell_count(counts->n_damaged));
-	if (c.n_lost)
-		result_note_add(r, "lost", "%s", sentence(r, trace, true));
+	imported_note_losses(r, trace);
 	if (c.n_repaired)
 		result_note_add(r, "noted", "%s", sentence(r, trace, false));
 	if (counts->n_damaged)

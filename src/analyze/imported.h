@@ -11,6 +11,7 @@ typedef struct imported_counts {
 
 imported_counts imported_count(const sonde_trace *trace);
 void imported_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p);
+void imported_note_losses(sonde_result *r, const sonde_trace *trace); /* one note, if anything is lost */
 void imported_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts);
 table *imported_add_diagnostics(sonde_result *r, const sonde_trace *trace); /* NULL: there are none */
 const char *imported_process_label(sonde_result *r, const sonde_trace *trace, const index_process *p);

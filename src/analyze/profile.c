@@ -283,14 +283,15 @@ static void on_begin(void *context, slice *s, const event *e)
 static void add_slice(profile *p, const slice *s, uint32_t index, bool outermost)
 {
 	profile_node *node = &p->nodes.items[index];
+	int64_t ns = profile_within(p, s->start_ns, s->dur_ns), self_ns = s->dur_ns - s->child_ns;
 
 	if (node->category != s->site->category)
 		node->mixed = true;
-	stats_add(&node->stats, s->dur_ns);
+	stats_add(&node->stats, ns);
 	if (outermost)
-		node->stats.total_ns = add_bounded(node->stats.total_ns, s->dur_ns);
-	if (s->dur_ns > s->child_ns)
-		node->stats.self_ns = add_bounded(node->stats.self_ns, s->dur_ns - s->child_ns);
+		node->stats.total_ns = add_bounded(node->stats.total_ns, ns);
+	if (self_ns > 0) /* children of the warm-up are in child_ns */
+		node->stats.self_ns = add_bounded(node->stats.self_ns, self_ns < ns ? self_ns : ns);
 	node->stats.flops += s->flops;
 	node->stats.bytes += s->bytes;
 }

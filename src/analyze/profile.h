@@ -159,6 +159,8 @@ sonde_status profile_find_windows(profile *p, sonde_error *err);
 void profile_enter_rank(profile *p, int32_t rank);
 /* True when what began at ns, on a thread of the rank, is looked at. */
 bool profile_in_window(const profile *p, int64_t ns);
+/* How much of the slice is looked at: what begins before the warm-up and ends behind it is not all. */
+int64_t profile_within(const profile *p, int64_t start_ns, int64_t dur_ns);
 /* The same for memory and counters, whose peaks and ends are what they are: the warm-up counts. */
 bool profile_in_window_or_warmup(const profile *p, int64_t ns);
 /* A walk_sink's `memory`; context is the profile. */

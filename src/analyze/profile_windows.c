@@ -15,12 +15,11 @@ static bool in_time(const profile *p, int64_t ns)
 	return (!o->from_ns && !o->to_ns) || (ns >= o->from_ns && ns < o->to_ns);
 }
 
-bool profile_in_window(const profile *p, int64_t ns)
+/* The first that ends after the time. */
+static size_t window_after(const profile *p, int64_t ns)
 {
 	size_t low = 0, high = p->n_rank_windows;
 
-	if (p->skips || !in_time(p, ns))
-		return false;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		if (p->rank_windows[middle].to_ns <= ns)
@@ -28,6 +27,29 @@ bool profile_in_window(const profile *p, int64_t ns)
 		else
 			high = middle;
 	}
+	return low;
+}
+
+int64_t profile_within(const profile *p, int64_t start_ns, int64_t dur_ns)
+{
+	int64_t end_ns = start_ns + dur_ns;
+
+	if (p->options.use_steps)
+		return dur_ns;
+	for (size_t i = window_after(p, start_ns); i < p->n_rank_windows; i++) {
+		const profile_window *w = &p->rank_windows[i];
+		if (w->from_ns >= end_ns)
+			break;
+		dur_ns -= (w->to_ns < end_ns ? w->to_ns : end_ns) - (w->from_ns > start_ns ? w->from_ns : start_ns);
+	}
+	return dur_ns;
+}
+
+bool profile_in_window(const profile *p, int64_t ns)
+{
+	if (p->skips || !in_time(p, ns))
+		return false;
+	size_t low = window_after(p, ns);
 	bool inside = low < p->n_rank_windows && p->rank_windows[low].from_ns <= ns;
 	return inside == p->options.use_steps;
 }

@@ -319,6 +319,44 @@ static void add_state(sonde_result *r, const sonde_trace *trace)
 			"their number is unknown");
 }
 
+enum { N_LOST = 5 };
+
+static void list_lost(const trace_diagnostics *d, loss *ret_lost)
+{
+	const loss lost[N_LOST] = {
+		{ "n_lost_full", "because the ring was full", d->n_lost_full },
+		{ "n_lost_overwritten", "overwritten by newer ones", d->n_lost_overwritten },
+		{ "n_lost_signal", "in signal handlers", d->n_lost_signal },
+		{ "n_lost_io", "that could not be written", d->n_lost_io },
+		{ "n_lost_damaged", "in damaged parts of the file", d->n_lost_damaged },
+	};
+
+	memcpy(ret_lost, lost, sizeof lost);
+}
+
+static bool has_note(const sonde_result *r, const char *label)
+{
+	for (const result_note *n = r->notes; n; n = n->next)
+		if (strcmp(n->label, label) == 0)
+			return true;
+	return false;
+}
+
+void result_note_losses(sonde_result *r, const sonde_trace *trace)
+{
+	loss lost[N_LOST];
+
+	if (has_note(r, "lost") || has_note(r, "damaged"))
+		return;
+	if (trace_is_imported(trace)) {
+		imported_note_losses(r, trace);
+		return;
+	}
+	list_lost(&trace->diagnostics, lost);
+	if (sum(lost, N_LOST))
+		result_note_add(r, "lost", "events: %s", sentence(r, lost, N_LOST));
+}
+
 static bool has_table(const sonde_result *r, const char *key)
 {
 	for (const table *t = r->tables; t; t = t->next)
@@ -330,13 +368,7 @@ static bool has_table(const sonde_result *r, const char *key)
 void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts)
 {
 	const trace_diagnostics *d = &trace->diagnostics;
-	const loss lost[] = {
-		{ "n_lost_full", "because the ring was full", d->n_lost_full },
-		{ "n_lost_overwritten", "overwritten by newer ones", d->n_lost_overwritten },
-		{ "n_lost_signal", "in signal handlers", d->n_lost_signal },
-		{ "n_lost_io", "that could not be written", d->n_lost_io },
-		{ "n_lost_damaged", "in damaged parts of the file", d->n_lost_damaged },
-	};
+	loss lost[N_LOST];
 	const loss repaired[] = {
 		{ "n_open", "scopes open at the end", counts->n_open },
 		{ "n_repaired", "scopes without an end, closed with the scope around them", counts->n_repaired },
@@ -346,7 +378,8 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 		{ "n_names_refused", "names that found no room", d->n_names_refused },
 		{ "n_too_deep", "scopes nested too deep", counts->n_too_deep },
 	};
-	enum { N_LOST = sizeof lost / sizeof lost[0], N_REPAIRED = sizeof repaired / sizeof repaired[0] };
+	enum { N_REPAIRED = sizeof repaired / sizeof repaired[0] };
+	list_lost(d, lost);
 	uint64_t n_lost = sum(lost, N_LOST), n_repaired = sum(repaired, N_REPAIRED);
 
 	if (trace_is_imported(trace)) {

@@ -392,13 +392,24 @@ cell work_cell(const work *w, int64_t ticks)
 	return w->is_hta || w->is_tracelens ? work_cell_f64(w, (double)ticks) : cell_ns(ticks);
 }
 
+static bool has_streams(const sonde_index *ix)
+{
+	size_t n;
+	const index_track *tracks = index_tracks(ix, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (tracks[i].kind == TRACK_STREAM && tracks[i].n_slices)
+			return true;
+	return false;
+}
+
 void work_explain(const work *w, sonde_result *r)
 {
 	if (!w->is_empty)
 		return;
 	if (!w->rows.ix)
 		result_note_add(r, "note", "no device rows: this recording has no index yet; sonde import makes one");
-	else if (w->rows.n_left_out)
+	else if (w->rows.n_left_out && has_streams(w->rows.ix))
 		result_note_add(r, "note",
 				"no device rows: among the steps, ranks or times that were asked for is none");
 	else

@@ -33,6 +33,29 @@ done
 run analyze report --list
 want_out "report has no settings"
 
+# What is missing from the trace is said by every analysis and by a comparison.
+python3 -c 'print(open("rank0.json").read()[:-60], end="")' > cut.json
+for command in report bottlenecks hta "analyze kernels" "analyze memory" "compare rank0.json"; do
+	run $command cut.json
+	want_code 0
+	want "$command does not say that something is missing" grep -q "^lost  " .out
+done
+run bottlenecks cut.json
+want_in "$(tr -s ' \n' ' ' <<< "$out")" "the file ends early: whatever came after is missing"
+
+# Without the warm-up, what lies around it is as long as what is left. Not everything is the choice's fault.
+python3 - > around.json << 'P'
+events, now = ['{"ph":"X","name":"main","cat":"python_function","pid":1,"tid":1,"ts":0,"dur":1010}'], 10
+for i, dur in enumerate([200, 200] + [100] * 6):
+    events.append('{"ph":"X","name":"ProfilerStep#%d","cat":"user_annotation","pid":1,"tid":1,"ts":%d,"dur":%d}' % (i, now, dur))
+    now += dur
+print('{"traceEvents":[' + ",".join(events) + "]}")
+P
+run report --csv around.json
+want_in "$out" "main,python_function,1,610000,10000,"
+run analyze kernels around.json
+want_in "$out" "no device rows: the trace was made on the CPU alone"
+
 # The same as the command of that name.
 run report rank0.json
 text=$out
