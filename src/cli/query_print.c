@@ -167,7 +167,9 @@ static text_cell text_of(const sonde_cell *cell, char *number)
 		break;
 	case SONDE_CELL_REAL:
 		format_exact(number, cell->real);
-		t = *number ? (text_cell){ number, strlen(number), true } : (text_cell){ "inf", 3, true };
+		if (!*number) /* is infinite */
+			snprintf(number, NUMBER_TEXT, "%s", cell->real < 0 ? "-inf" : "inf");
+		t = (text_cell){ number, strlen(number), true };
 		break;
 	case SONDE_CELL_TEXT:
 		t = (text_cell){ cell->text, cell->len, false };

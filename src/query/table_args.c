@@ -334,14 +334,14 @@ static int first_of_one(args_cursor *c, uint64_t slice)
 static int first(query_cursor *cursor)
 {
 	args_cursor *c = args_of(cursor);
-	int64_t min = cursor->filter.keys[KEY_ID].min;
+	int64_t min = cursor->filter.keys[KEY_ID].min, max = cursor->filter.keys[KEY_ID].max;
 	uint64_t id = min > 0 ? (uint64_t)min : 0;
 	uint32_t lane = id ? index_lane_of(cursor->ix, id) : 0;
 
-	if (lane >= cursor->n_lanes)
+	if (lane >= cursor->n_lanes || max < 0)
 		return SQLITE_DONE;
 	c->by_record = !cursor->filter.keys[KEY_ID].is_set && make_order(c);
-	c->is_one = min == cursor->filter.keys[KEY_ID].max;
+	c->is_one = min == max;
 	c->record = c->next_slice = 0;
 	lane_first(&c->lane, cursor->ix, lane, id - cursor->lanes[lane].first_slice);
 	c->members.n = c->at_member = 0;

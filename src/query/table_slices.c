@@ -192,12 +192,12 @@ static int first(query_cursor *cursor)
 
 	slice_groups_free(c->groups);
 	c->groups = NULL;
+	if (f->keys[KEY_PARENT].is_set && !enter_children(c))
+		return SQLITE_DONE;
 	if (cursor->plan.n_orders) {
 		int code = slice_groups_make(c);
 		return code ? code : next(cursor);
 	}
-	if (f->keys[KEY_PARENT].is_set && !enter_children(c))
-		return SQLITE_DONE;
 	const key_range *ids = &f->keys[KEY_ID];
 	if (ids->min == ids->max)
 		return find_one(c, ids->min);

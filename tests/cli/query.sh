@@ -33,6 +33,15 @@ want_out ' name          correlation  launch  delay  empty  half
  (none)'
 run query small.json "select count(*) as n, class from slices group by class"
 want_in "$out" " n  class"
+run query small.json "select count(*) as n from args where slice = -1; select count(*) as n from args where slice in (0, -1)"
+want_out " n
+ 0
+
+ n
+ 3"
+run query small.json "select 1e999 as a, -1e999 as b"
+want_out "   a     b
+ inf  -inf"
 COLUMNS=40 run query small.json "select 'a text that is far too long for a narrow terminal' as t, 123456789 as n"
 want_out " t                                     n
  a text that is…rrow terminal  123456789"

@@ -452,6 +452,14 @@ static void conditions_give_what_sqlite_would(void **state)
 			 conditions[i]);
 		assert_same_of_copy(q, sql, "slices");
 		assert_same_of_copy(q, sql, "kernels");
+		for (size_t k = 0; k < 3; k++) { /* in the order of sites, of lanes, and of both */
+			static const char *const groups[] = { "name", "track", "track_name, class" };
+			snprintf(sql, sizeof sql,
+				 "select %s, count(*), sum(id), sum(dur) from %%s where %s group by %s order by %s",
+				 groups[k], conditions[i], groups[k], groups[k]);
+			assert_same_of_copy(q, sql, "slices");
+			assert_same_of_copy(q, sql, "kernels");
+		}
 	}
 	sonde_query_free(q);
 	index_free(ix);
@@ -462,7 +470,10 @@ static void arguments_and_launches_give_what_sqlite_would(void **state)
 	static const char *const args[] = {
 		"1",
 		"slice = 700",
-		"slice in (1, 2, 3, 700, 9999999)",
+		"slice in (1, 2, 3, 700, 9999999, -1)",
+		"slice = -1",
+		"slice < 0",
+		"slice = 0.5",
 		"slice between 100 and 900",
 		"slice > 4000 and key = 'Ev Idx'",
 		"key = 'Ev Idx' and value > 1000",
