@@ -148,6 +148,34 @@ static void put_args(chrome_index *c, uint64_t args)
 	}
 }
 
+/* Has the event an id of its own among what put_args() writes? `put`: writes that alone, for another event. */
+static bool own_id(chrome_index *c, uint64_t args, bool put)
+{
+	text_out object = { 0 };
+	args_text text;
+	json_member m;
+	bool found = false;
+
+	if (!args || args > UINT32_MAX || !args_read(c->args, (uint32_t)args, &text) || !text.extra_len ||
+	    !extra_is_valid(c, &text))
+		return false;
+	text_put(&object, "{"), text_putn(&object, text.extra, text.extra_len), text_put(&object, "}");
+	json_members members = json_members_of(object.bytes, object.failed ? 0 : object.n);
+	while (json_next(&members, &m)) {
+		if (!(m.key_len == 2 && memcmp(m.key, "id", 2) == 0) &&
+		    !(m.key_len == 3 && memcmp(m.key, "id2", 3) == 0))
+			continue;
+		found = true;
+		if (put) {
+			text_put(&c->to, ", \""), text_putn(&c->to, m.key, m.key_len), text_put(&c->to, "\": ");
+			text_putn(&c->to, m.value, m.len);
+		}
+	}
+	c->to.failed |= object.failed;
+	text_done(&object);
+	return found;
+}
+
 /* ---- Slices ------------------------------------------------------------------------------------------------------ */
 
 static void on_thread(void *context, const trace_thread *thread)
@@ -158,21 +186,19 @@ static void on_thread(void *context, const trace_thread *thread)
 	c->group = 0;
 }
 
-static void put_async_id(chrome_index *c)
-{
-	text_put(&c->to, ", \"id\": ");
-	text_u64(&c->to, c->next_id);
-}
-
 static void put_async(chrome_index *c, const slice *s, const index_track *t)
 {
 	c->next_id++;
+	/* An end stands right behind its begin, so they belong together whatever else has the same id. */
 	for (int end = 0; end < (s->flags & SLICE_OPEN ? 1 : 2); end++) {
 		chrome_begin_event(c, end ? 'e' : 'b');
 		text_put(&c->to, site_text(c, s->id));
 		chrome_pid(c, t->process);
 		text_put(&c->to, ", \"tid\": 0");
-		put_async_id(c);
+		if (!own_id(c, s->args, end)) {
+			text_put(&c->to, ", \"id\": ");
+			text_u64(&c->to, c->next_id);
+		}
 		chrome_ts(c, s->start_ns + (end ? s->dur_ns : 0));
 		if (!end)
 			put_args(c, s->args);
@@ -245,9 +271,9 @@ static void put_instant(chrome_index *c, const int64_t *row)
 
 	put_event(c, is_plain ? 'i' : (char)scope, (uint64_t)row[INSTANT_SITE], (uint64_t)row[INSTANT_TRACK], 0,
 		  trace_index_ns(c->trace, row[INSTANT_TIME]));
-	if (!is_plain)
+	if (!is_plain && !own_id(c, (uint64_t)row[INSTANT_ARGS], false))
 		text_put(&c->to, ", \"id\": 0");
-	else if (scope > ' ' && scope < 0x7f && scope != '"' && scope != '\\') {
+	else if (is_plain && scope > ' ' && scope < 0x7f && scope != '"' && scope != '\\') {
 		text_put(&c->to, ", \"s\": \"");
 		text_putn(&c->to, (char[]){ (char)scope }, 1);
 		text_put(&c->to, "\"");

@@ -18,17 +18,37 @@
 #include "base/decimal.h"
 #include "store/trace.h"
 
+uint64_t apply_correlation(const chrome_event *e)
+{
+	bool has = (e->flags & EVENT_HAS_CORRELATION) && e->id >= 0 && e->id < INT64_C(1) << 55;
+
+	return has ? (uint64_t)(e->id + 1) & ((UINT64_C(1) << 56) - 1) : 0;
+}
+
+void apply_device(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
+{
+	site_class class = (site_class)r->sites.entries.items[e->site].class;
+	chrome_track *t = &r->tracks.items[e->track];
+
+	if ((class != CLASS_KERNEL && class != CLASS_COPY) || t->device_known || t->global == CHROME_NONE)
+		return;
+	int64_t device = apply_int_arg(r, b, e, "device", -1);
+	index_track *track = builder_track_of(a->b, t->global);
+	t->device_known = device >= 0; /* not every slice says it */
+	if (device >= 0 && device <= INT32_MAX && track->device < 0)
+		track->device = (int32_t)device;
+}
+
 static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
 {
-	chrome_track *t = &r->tracks.items[e->track];
 	uint64_t at = b->offset + e->at;
 	builder_slice slice = {
 		.start_ns = e->ts_ns,
 		.dur_ns = e->dur_ns,
 		.site = apply_site(a, r, e->site),
 		.args = apply_args(a, r, b, e),
+		.correlation = apply_correlation(e),
 	};
-	site_class class = (site_class)r->sites.entries.items[e->site].class;
 
 	if (!(e->flags & EVENT_HAS_DURATION)) {
 		apply_problem(a, PROBLEM_NO_DURATION, at);
@@ -40,16 +60,9 @@ static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch
 			apply_problem(a, PROBLEM_RANGE, at);
 		slice.dur_ns = TRACE_NS_MAX - e->ts_ns;
 	}
-	if ((e->flags & EVENT_HAS_CORRELATION) && e->id >= 0 && e->id < INT64_C(1) << 55)
-		slice.correlation = (uint64_t)(e->id + 1) & ((UINT64_C(1) << 56) - 1);
 	uint32_t track = apply_track(a, r, e->track);
 	builder_slice_add(a->b, track, &slice);
-	if ((class == CLASS_KERNEL || class == CLASS_COPY) && !t->device_known) {
-		int64_t device = apply_int_arg(r, b, e, "device", -1);
-		t->device_known = true;
-		if (device >= 0 && device <= INT32_MAX && builder_track_of(a->b, track)->device < 0)
-			builder_track_of(a->b, track)->device = (int32_t)device;
-	}
+	apply_device(a, r, b, e);
 	if (slice.start_ns + slice.dur_ns > a->last_ns)
 		a->last_ns = slice.start_ns + slice.dur_ns;
 }
@@ -60,9 +73,8 @@ static uint32_t counter_name(chrome_apply *a, chrome_reader *r, const chrome_eve
 	const dict_entry *name = &r->sites.entries.items[e->site];
 	const dict_entry *id = e->id >= 0 && e->id >> 62 ? &r->strings.entries.items[(uint32_t)e->id] : NULL;
 
-	apply_site(a, r, e->site);
 	if (!(e->flags & EVENT_HAS_ID))
-		return name->name;
+		return apply_name(a, r, e->site);
 	size_t room = (size_t)name->len + (id ? id->len : 0) + 32;
 	char *joined = malloc(room);
 	if (!joined) {

@@ -10,6 +10,7 @@ typedef struct open_scope {
 	int64_t ts_ns;
 	uint32_t site, name, track;
 	bool is_async;
+	uint64_t correlation;
 	uint32_t args;	/* record + 1 */
 	uint32_t below; /* index + 1 of the scope of the same track or id that began before it */
 	uint64_t at;
@@ -100,6 +101,14 @@ static inline uint32_t apply_site(chrome_apply *a, chrome_reader *r, uint32_t nu
 	return __builtin_expect(global != CHROME_NONE, 1) ? global : apply_new_site(a, r, number);
 }
 
+/* The name alone, of what is no slice and no instant. */
+static inline uint32_t apply_name(chrome_apply *a, chrome_reader *r, uint32_t number)
+{
+	const dict_entry *site = &r->sites.entries.items[number];
+
+	return site->global != CHROME_NONE ? site->name : apply_string(a, site->text, site->len);
+}
+
 static inline uint32_t apply_track(chrome_apply *a, chrome_reader *r, uint32_t number)
 {
 	uint32_t global = r->tracks.items[number].global;
@@ -137,6 +146,10 @@ int64_t apply_int_arg(const chrome_reader *r, const chrome_batch *b, const chrom
 		      int64_t otherwise);
 int64_t apply_int_gap(const chrome_reader *r, const chrome_batch *b, const chrome_event *e, int16_t gap,
 		      int64_t otherwise); /* -1: there is none */
+
+/* What launch and kernel have in common, + 1, or 0; and the device of a track, where a slice on it says so. */
+uint64_t apply_correlation(const chrome_event *e);
+void apply_device(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
 
 /* Begins and their ends: chrome_scopes.c */
 void apply_begin(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);

@@ -58,6 +58,7 @@ static void close_scope(chrome_apply *a, uint32_t index, int64_t end_ns, uint64_
 		.dur_ns = duration(s->ts_ns, end_ns),
 		.site = s->site,
 		.args = s->args ? s->args : args,
+		.correlation = s->correlation,
 		.flags = (flags | (s->is_async ? SLICE_IS_ASYNC : 0)) & 0xff,
 	};
 
@@ -122,10 +123,12 @@ void apply_begin(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const
 						     .site = site,
 						     .name = r->sites.entries.items[e->site].name,
 						     .track = track,
+						     .correlation = apply_correlation(e),
 						     .args = apply_args(a, r, b, e),
 						     .at = b->offset + e->at });
 	if (index)
 		link_scope(a, top, index);
+	apply_device(a, r, b, e);
 }
 
 /* The args of an end are its scope's where the begin has none. */
@@ -143,10 +146,7 @@ static uint32_t end_args(chrome_apply *a, chrome_reader *r, const chrome_batch *
 
 static uint32_t name_of(chrome_apply *a, chrome_reader *r, const chrome_event *e)
 {
-	if (!(e->flags & EVENT_HAS_NAME))
-		return INDEX_NONE;
-	apply_site(a, r, e->site);
-	return r->sites.entries.items[e->site].name;
+	return e->flags & EVENT_HAS_NAME ? apply_name(a, r, e->site) : INDEX_NONE;
 }
 
 static void add_early(chrome_apply *a, early_end end)
@@ -212,7 +212,8 @@ static uint32_t *find_async(const chrome_apply *a, uint32_t *top, uint32_t name,
 
 void apply_async(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e, char phase)
 {
-	uint32_t process = apply_process(a, r, e->track), site = apply_site(a, r, e->site), name = name_of(a, r, e);
+	uint32_t process = apply_process(a, r, e->track), name = name_of(a, r, e);
+	uint32_t site = phase == 'e' ? INDEX_NONE : apply_site(a, r, e->site);
 	uint32_t category = apply_reader_string(a, r, r->sites.entries.items[e->site].key - 1);
 
 	if (phase == 'n') {

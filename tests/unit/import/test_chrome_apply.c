@@ -351,6 +351,19 @@ static void launches_are_found_by_correlation(void **state)
 		  "launch 7: CopyHostToDevice(12000) by hipExtModuleLaunchKernel(5000)\n"
 		  "repaired 1 from -1: device slices without a launch\n"
 		  "8 events, 0 lost\n" },
+		{ "begins and ends; the first slice of a stream does not say its device",
+		  "[{'ph':'B','cat':'cuda_runtime','name':'l','pid':1,'tid':1,'ts':1,'args':{'correlation':5}},{'ph':'"
+		  "E',"
+		  "'pid':1,'tid':1,'ts':2},"
+		  "{'ph':'X','cat':'kernel','name':'j','pid':0,'tid':7,'ts':1,'dur':1},"
+		  "{'ph':'B','cat':'kernel','name':'k','pid':0,'tid':7,'ts':5,'args':{'device':2,'correlation':5}},"
+		  "{'ph':'E','cat':'other','name':'k','pid':0,'tid':7,'ts':9}]",
+		  "track 0/stream7 device 2\n"
+		  "slice 0/stream7 [1000 +1000] kernel:j\n"
+		  "slice 0/stream7 [5000 +4000] kernel:k {'device':2,'correlation':5}\n"
+		  "slice 1/1 [1000 +1000] cuda_runtime:l {'correlation':5}\n"
+		  "launch 5: k(5000) by l(1000)\n"
+		  "5 events, 0 lost\n" },
 		{ "a correlation that was a text once",
 		  "[{'ph':'X','cat':'cuda_runtime','name':'l','pid':1,'tid':1,'ts':1,'dur':1,'args':{'correlation':"
 		  "null}},"
