@@ -411,8 +411,10 @@ static sonde_status finish(driver *d, sonde_error *err)
 
 	if (d->where == AT_START)
 		return error_set(err, SONDE_E_TRUNCATED, 0, "the file is empty");
-	if (d->in_object && !d->found_events)
+	if (d->in_object && !d->found_events) {
+		d->job->is_no_trace = true;
 		return error_set(err, SONDE_E_FORMAT, (int64_t)d->carry_offset, "JSON without \"traceEvents\"");
+	}
 	/* An array may stay open: that is how programs write events as they come. */
 	if (d->where != AT_END && !d->complete && (d->in_object || damage))
 		chrome_apply_problem(d->apply, PROBLEM_CUT, 1, d->carry_offset + carry_len(d));

@@ -77,6 +77,15 @@ static uint32_t add_rank(import_job *job, int32_t rank)
 	return f ? f->number : UINT32_MAX;
 }
 
+/* Is there still another part that may be a trace? */
+static bool has_others(const opening *o, const trace_part *p)
+{
+	for (size_t i = 0; i < o->files.n; i++)
+		if (&o->parts[i] != p && o->parts[i].kind != PART_NOTHING)
+			return true;
+	return false;
+}
+
 static sonde_status import_foreign(opening *o, trace_part *p, int32_t rank, sonde_error *err)
 {
 	ranked_file *file = add_ranked(o, p, rank);
@@ -101,6 +110,11 @@ static sonde_status import_foreign(opening *o, trace_part *p, int32_t rank, sond
 		.world_size = -1,
 	};
 	status = p->importer->run(&job, err);
+	if (job.is_no_trace && p->is_found && has_others(o, p)) {
+		o->ranked.n--; /* it has added nothing else */
+		part_leave_out(o, p);
+		return SONDE_OK;
+	}
 	file = &o->ranked.items[job.file_number];
 	file->rank = file->stays_without ? -1 : job.rank;
 	file->n_events = job.n_events;
@@ -237,18 +251,15 @@ static bool add_meta(const opening *o)
 
 /* ---- All parts --------------------------------------------------------------------------------------------------- */
 
-/* What recordings or the names say of the ranks or, when they say nothing at all, their order. */
+/* What recordings or the names say of the ranks; -1 where they say nothing. */
 static void rank_by_name(const opening *o, int32_t *ranks)
 {
-	size_t n = o->files.n, n_known = 0;
+	size_t n = o->files.n;
 
 	for (size_t i = 0; i < n; i++) {
 		const trace_part *p = &o->parts[i];
 		ranks[i] = p->kind == PART_RECORDING ? recording_rank(p, n == 1) : files_rank(p->path, n == 1);
-		n_known += ranks[i] >= 0;
 	}
-	for (size_t i = 0; i < n && n > 1 && !n_known; i++)
-		ranks[i] = (int32_t)i;
 }
 
 static sonde_status feed_parts(opening *o, sonde_error *err)
@@ -264,6 +275,9 @@ static sonde_status feed_parts(opening *o, sonde_error *err)
 	free(ranks);
 	if (status)
 		return status;
+	if (o->n_left_out)
+		builder_diagnostic(o->builder, "files of the directory that are no traces, left out", false,
+				   o->n_left_out, o->left_out ? o->left_out : "", -1);
 	ranks_settle(o->builder, o->ranked.items, o->ranked.n);
 	clocks_settle(o->builder, o->ranked.items, o->ranked.n);
 	return add_meta(o) ? SONDE_OK : out_of_memory(err);

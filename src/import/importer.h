@@ -24,6 +24,7 @@ typedef struct import_job {
 	int32_t rank;	    /* before: what the file's name says; the content's takes its place. -1: unknown */
 	int32_t world_size; /* -1 */
 	uint64_t n_events;  /* in the file, sound or not: imported + reported */
+	bool is_no_trace;   /* it failed because the file holds something else; nothing was added */
 } import_job;
 
 typedef struct importer {

@@ -33,6 +33,15 @@ const char *part_path(const trace_part *p)
 	return strcmp(p->path, "-") == 0 ? NULL : p->path;
 }
 
+void part_leave_out(opening *o, trace_part *p)
+{
+	if (!o->n_left_out++)
+		o->left_out = strdup(p->path);
+	input_close(p->in);
+	p->in = NULL;
+	p->kind = PART_NOTHING;
+}
+
 static sonde_status out_of_memory(sonde_error *err)
 {
 	return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
@@ -201,7 +210,9 @@ static bool add_files(sonde_trace *t, const opening *o)
 {
 	for (size_t i = 0; i < o->files.n; i++) {
 		const trace_part *p = &o->parts[i];
-		trace_file *f = VEC_ADD(&t->files);
+		trace_file *f = p->kind == PART_NOTHING ? NULL : VEC_ADD(&t->files);
+		if (p->kind == PART_NOTHING)
+			continue;
 		if (!f)
 			return false;
 		*f = (trace_file){ .len = (size_t)p->file_bytes, .bytes_are = BYTES_BORROWED };
@@ -253,8 +264,29 @@ static const trace_part *first_of(const opening *o, int kind)
 	return NULL;
 }
 
+/* What a directory holds beside traces. */
+static void leave_out_others(opening *o)
+{
+	size_t n = 0, n_traces = o->files.n - count(o, PART_NOTHING) - count(o, PART_UNKNOWN);
+
+	for (size_t i = 0; i < o->files.n; i++) {
+		trace_part p = o->parts[i];
+		if (n_traces && p.is_found && (p.kind == PART_NOTHING || p.kind == PART_UNKNOWN)) {
+			part_leave_out(o, &p);
+			free(o->files.items[i]);
+			o->parts[i] = (trace_part){ 0 };
+			continue;
+		}
+		o->files.items[n] = o->files.items[i];
+		o->parts[i] = (trace_part){ 0 };
+		o->parts[n++] = p;
+	}
+	o->files.n = n;
+}
+
 static sonde_status open_parts(opening *o, sonde_trace **ret_trace, sonde_error *err)
 {
+	leave_out_others(o);
 	size_t n = o->files.n, n_unknown = count(o, PART_UNKNOWN);
 	size_t n_recordings = count(o, PART_RECORDING) + n_unknown;
 	sonde_index *index;
@@ -292,6 +324,17 @@ static void take_options(sonde_open_options *to, const sonde_open_options *given
 		to->n_threads = THREADS_MAX;
 }
 
+/* By its ending it is another tool's, and nobody named it. */
+static bool is_found(const char *file, const char *const *paths, size_t n_paths)
+{
+	size_t len = strlen(file);
+
+	for (size_t i = 0; i < n_paths; i++)
+		if (strcmp(file, paths[i]) == 0)
+			return false;
+	return len < 6 || strcasecmp(file + len - 6, ".sonde") != 0;
+}
+
 sonde_status sonde_trace_open_with(const char *const *paths, size_t n_paths, const sonde_open_options *options,
 				   sonde_trace **ret_trace, sonde_error *err)
 {
@@ -306,6 +349,7 @@ sonde_status sonde_trace_open_with(const char *const *paths, size_t n_paths, con
 		status = out_of_memory(err);
 	for (size_t i = 0; i < o.files.n && !status; i++) {
 		o.parts[i].path = o.files.items[i];
+		o.parts[i].is_found = is_found(o.files.items[i], paths, n_paths);
 		status = look_at(&o.parts[i], o.options.n_threads, o.files.n == 1, err);
 	}
 	if (!status)
@@ -316,6 +360,7 @@ sonde_status sonde_trace_open_with(const char *const *paths, size_t n_paths, con
 		free(o.parts[i].bytes);
 	}
 	free(o.parts);
+	free(o.left_out);
 	files_done(&o.files);
 	return status;
 }

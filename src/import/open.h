@@ -37,6 +37,7 @@ typedef struct trace_part {
 	uint64_t file_bytes; /* 0: unknown */
 	index_again *again;  /* of a PART_INDEX among others, while it is imported */
 	recording_head head; /* of a PART_RECORDING among others */
+	bool is_found;	     /* in a directory, not named: may be no trace at all */
 } trace_part;
 
 typedef struct opening {
@@ -45,6 +46,8 @@ typedef struct opening {
 	trace_part *parts; /* one for each file */
 	builder *builder;
 	VEC(ranked_file) ranked;
+	size_t n_left_out;		  /* found, and no traces */
+	char *left_out;			  /* the first of them */
 	uint64_t done_bytes, total_bytes; /* of files that are done; of all, 0: unknown */
 } opening;
 
@@ -52,6 +55,9 @@ typedef struct opening {
 const char *part_name(const trace_part *p);
 /* NULL for standard input. */
 const char *part_path(const trace_part *p);
+
+/* Notes that the part, which was found in a directory, is no trace. */
+void part_leave_out(opening *o, trace_part *p);
 
 /* Opens a PART_INDEX; what was in memory is taken. */
 sonde_status part_open_index(trace_part *p, sonde_index **ret_index, sonde_error *err);

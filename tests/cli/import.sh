@@ -236,6 +236,34 @@ run info run.sonde
 want_code 0
 want_in "$out" "the same rank in several files: numbered in their order"
 want_in "$out" "clocks not comparable: rank 1 shifted"
+# What a directory holds beside traces is left out; what was named is not.
+mkdir mixed
+make_trace mixed/a.json
+make_trace mixed/z.json
+echo '{"lr": 0.1}' > mixed/config.json
+echo '{"schema": "1.1", "nodes": [{"id": 1}]}' | gzip > mixed/et.json.gz
+echo 'no JSON at all' > mixed/notes.json
+echo 'nor this' | gzip > mixed/notes.json.gz
+run merge mixed -o mixed.sonde
+want_code 0
+want_in "$err" "sonde: rank 0: mixed/a.json
+sonde: rank 1: mixed/z.json"
+want "a file that is no trace has a rank" [ "$(grep -c ': rank' .err)" = 2 ]
+run info mixed.sonde
+want_in "$out" "4 files of the directory that are no traces, left out"
+rm mixed/z.json
+run report --csv mixed # as the one that is left
+want_code 0
+report=$out
+run report --csv mixed/a.json
+want_out "$report"
+run merge mixed/a.json mixed/config.json -o mixed.sonde
+want_code 3
+want_err 'sonde: mixed/config.json: byte 12: JSON without "traceEvents"'
+rm mixed/a.json
+run info mixed
+want_code 3
+rm -r mixed mixed.sonde
 mkdir empty
 run merge empty
 want_code 3
