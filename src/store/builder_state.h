@@ -90,22 +90,12 @@ typedef struct packer {
 	const uint8_t *classes; /* site_class by site */
 	uint32_t n_sites;
 	int64_t origin_ns;
-	bool pads;		  /* its blocks are read where they lie, and INDEX_PAD bytes behind them */
-	bool failed;		  /* out of memory */
-	bool strange;		  /* a site that does not exist */
-	struct pack_queue *queue; /* idle threads that take blocks; NULL: none */
-	int64_t *values;	  /* of a block, SLICE_COLUMNS */
-	uint8_t *bytes;		  /* the block, packed */
+	bool pads;	 /* its blocks are read where they lie, and INDEX_PAD bytes behind them */
+	bool failed;	 /* out of memory */
+	bool strange;	 /* a site that does not exist */
+	int64_t *values; /* of a block, SLICE_COLUMNS */
+	uint8_t *bytes;	 /* the block, packed */
 } packer;
-
-/* Rows of a lane, to be packed into the block that they have in it. */
-typedef struct pack_job {
-	lane_row *rows;
-	uint32_t n;
-	uint32_t before_up;
-	int64_t before_ns;
-	lane_block *block;
-} pack_job;
 
 bool packer_init(packer *p);
 void packer_done(packer *p);
@@ -115,7 +105,6 @@ bool lane_room(packer *p, build_lane *l);
 void lane_flush(packer *p, build_lane *l); /* packs what is left */
 void lane_done(build_lane *l);		   /* its rows */
 void lane_free(build_lane *l);
-void lane_pack(packer *p, const pack_job *job);
 
 /* Adds a slice to a lane; `up` is the parent's row. */
 static inline void lane_add(packer *p, build_lane *l, const builder_slice *s, uint32_t up)

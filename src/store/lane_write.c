@@ -6,7 +6,7 @@
  *
  * Rows of a lane that has few take little: most lanes of a deep or wide trace hold a handful of slices.
  */
-#include "store/tracks.h"
+#include "store/builder_state.h"
 
 enum { SUMMARIES = COLUMNS_ROWS / INDEX_GROUP };
 _Static_assert(COLUMNS_ROWS % INDEX_GROUP == 0, "a block holds whole groups");
@@ -166,68 +166,35 @@ static lane_block *add_block(packer *p, build_lane *l, size_t n_rows)
 	return l->blocks[l->n_blocks++ - l->n_shared] = block;
 }
 
-void lane_pack(packer *p, const pack_job *job)
+/* Its bytes, its sums and its summaries. */
+static bool fill_block(packer *p, const build_lane *l, lane_block *block, size_t len)
 {
-	size_t len = pack(p, job->rows, job->n, job->before_ns, job->before_up);
-	lane_block *block = job->block;
-
 	block->bytes = arena_alloc(&p->blocks, len + (p->pads ? INDEX_PAD : 0));
-	if (!block->bytes) {
-		p->failed = true;
-		return;
-	}
+	if (!block->bytes)
+		return false;
 	memcpy(block->bytes, p->bytes, len);
 	block->len = (uint32_t)len;
-	sum_up(p, block, job->rows, job->n);
+	sum_up(p, block, l->rows, l->n);
 	for (size_t i = 0; i < block->n_summaries; i++) {
-		size_t first = i * INDEX_GROUP, n = job->n - first < INDEX_GROUP ? job->n - first : INDEX_GROUP;
-		block->summaries[i] = summarise(&job->rows[first], n, p->origin_ns);
+		size_t first = i * INDEX_GROUP, n = l->n - first < INDEX_GROUP ? l->n - first : INDEX_GROUP;
+		block->summaries[i] = summarise(&l->rows[first], n, p->origin_ns);
 	}
-}
-
-/* What is to be packed next. The lane goes on behind it. */
-static bool take_job(packer *p, build_lane *l, pack_job *ret_job)
-{
-	const lane_row *first = &l->rows[0], *last = &l->rows[l->n - 1];
-	bool is_first = !l->n_blocks;
-	lane_block *block = add_block(p, l, l->n);
-
-	if (!block)
-		return false;
-	*ret_job = (pack_job){
-		.rows = l->rows,
-		.n = l->n,
-		.before_up = is_first ? first->up : l->up,
-		.before_ns = is_first ? first->start_ns : l->end_ns,
-		.block = block,
-	};
-	l->end_ns = last->start_ns + last->dur_ns;
-	l->up = last->up;
-	l->n = 0;
 	return true;
 }
 
 void lane_flush(packer *p, build_lane *l)
 {
-	pack_job job;
-
 	if (!l->n)
 		return;
-	if (take_job(p, l, &job))
-		lane_pack(p, &job);
-	else
+	const lane_row *first = &l->rows[0], *last = &l->rows[l->n - 1];
+	bool is_first = !l->n_blocks;
+	lane_block *block = add_block(p, l, l->n);
+	size_t len = pack(p, l->rows, l->n, is_first ? first->start_ns : l->end_ns, is_first ? first->up : l->up);
+	if (!block || !fill_block(p, l, block, len))
 		p->failed = true;
-}
-
-/* A full block goes to another thread if one has nothing else to do. */
-static void pack_full(packer *p, build_lane *l)
-{
-	pack_job job;
-
-	if (!take_job(p, l, &job))
-		p->failed = true;
-	else if (!p->queue || !pack_queue_offer(p->queue, &job, &l->rows))
-		lane_pack(p, &job);
+	l->end_ns = last->start_ns + last->dur_ns;
+	l->up = last->up;
+	l->n = 0;
 }
 
 static bool more_rows(build_lane *l)
@@ -245,7 +212,7 @@ static bool more_rows(build_lane *l)
 bool lane_room(packer *p, build_lane *l)
 {
 	if (l->capacity == COLUMNS_ROWS)
-		pack_full(p, l);
+		lane_flush(p, l);
 	else if (!more_rows(l))
 		p->failed = true;
 	if (l->n_slices > UINT32_MAX - COLUMNS_ROWS)

@@ -40,12 +40,14 @@ static bool start(pthread_t *thread, thread_pool *pool)
 
 void threads_run(unsigned n_threads, size_t n_jobs, threads_job *run, void *context)
 {
-	thread_pool pool = { .run = run, .context = context, .n_jobs = n_jobs };
+	thread_pool pool = { .run = run, .context = context, .n_jobs = n_jobs, .next = 1 };
 	pthread_t threads[THREADS_MAX];
 	size_t n = 0;
 
 	while (n + 1 < n_threads && n + 1 < n_jobs && n < THREADS_MAX && start(&threads[n], &pool))
 		n++;
+	if (n_jobs)
+		run(context, 0);
 	work(&pool);
 	while (n)
 		pthread_join(threads[--n], NULL);

@@ -10,7 +10,8 @@
 
 typedef void threads_job(void *context, size_t job);
 
-/* Jobs begin in their order. Threads that the system refuses are done without: with one it is a loop. */
+/* Jobs begin in their order, the first one in the calling thread. Threads that the system refuses are done without:
+ * with one it is a loop. */
 void threads_run(unsigned n_threads, size_t n_jobs, threads_job *run, void *context);
 
 /* How many make sense on this machine. */

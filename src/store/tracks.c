@@ -1,22 +1,16 @@
 /*
- * The lanes of all tracks, on several threads.
- *
- * Each thread takes track after track, those with most slices first. A thread that finds none left packs blocks for the
- * others: of a trace with one large track one thread nests the slices and the next ones pack them. Blocks have their
- * place in their lane before they are packed, so that it does not matter who does it.
+ * The lanes of all tracks, on several threads: each takes track after track, those with most slices first. The blocks
+ * of a track stay with one thread: to hand its rows to another takes longer than to pack them.
  */
-#include "store/tracks.h"
-
 #include <stdatomic.h>
+#include "store/builder_state.h"
 #include "store/threads.h"
 
 typedef struct track_work {
 	builder *b;
-	pack_queue queue;
 	uint32_t *order; /* of tracks */
 	size_t n_tracks;
-	size_t next;	     /* behind the queue's lock, as the next one */
-	size_t n_sweeping;   /* threads with a track */
+	atomic_size_t next;  /* in the order */
 	atomic_bool stopped; /* by the progress function */
 	_Atomic uint64_t n_done;
 	uint64_t n_slices;
@@ -27,72 +21,6 @@ typedef struct track_worker {
 	packer *packer;
 	bool tells; /* the calling thread */
 } track_worker;
-
-/* ---- Blocks for others ------------------------------------------------------------------------------------------- */
-
-bool pack_queue_offer(pack_queue *q, const pack_job *job, lane_row **ret_rows)
-{
-	bool taken = false;
-
-	pthread_mutex_lock(&q->lock);
-	if (q->n_helpers && q->n < PACK_JOBS) {
-		*ret_rows = q->n_spare ? q->spare[--q->n_spare] : malloc(COLUMNS_ROWS * sizeof **ret_rows);
-		taken = *ret_rows;
-	}
-	if (taken) {
-		q->jobs[(q->first + q->n++) % PACK_JOBS] = *job;
-		pthread_cond_signal(&q->changed);
-	}
-	pthread_mutex_unlock(&q->lock);
-	return taken;
-}
-
-/* Waits for a block to pack. False: there will be none. Nobody goes while there is one or a thread may offer one. */
-static bool next_job(track_work *w, bool had_one, pack_job *ret_job)
-{
-	pack_queue *q = &w->queue;
-
-	pthread_mutex_lock(&q->lock);
-	q->n_helpers += !had_one;
-	while (!q->n && w->n_sweeping)
-		pthread_cond_wait(&q->changed, &q->lock);
-	bool found = q->n;
-	q->n_helpers -= !found;
-	if (found) {
-		*ret_job = q->jobs[q->first];
-		q->first = (q->first + 1) % PACK_JOBS;
-		q->n--;
-	}
-	pthread_mutex_unlock(&q->lock);
-	return found;
-}
-
-static void give_back(pack_queue *q, lane_row *rows)
-{
-	pthread_mutex_lock(&q->lock);
-	bool keep = q->n_spare < PACK_JOBS;
-	if (keep)
-		q->spare[q->n_spare++] = rows;
-	pthread_mutex_unlock(&q->lock);
-	if (!keep)
-		free(rows);
-}
-
-/* ---- Tracks ------------------------------------------------------------------------------------------------------ */
-
-/* The next track; had_one: the thread is done with another. */
-static bool next_track(track_work *w, bool had_one, uint32_t *ret_track)
-{
-	pthread_mutex_lock(&w->queue.lock);
-	bool found = w->next < w->n_tracks && !atomic_load(&w->stopped);
-	if (found)
-		*ret_track = w->order[w->next++];
-	w->n_sweeping += (size_t)found - had_one;
-	if (!w->n_sweeping)
-		pthread_cond_broadcast(&w->queue.changed);
-	pthread_mutex_unlock(&w->queue.lock);
-	return found;
-}
 
 static bool tick(void *context, uint64_t n_slices)
 {
@@ -126,21 +54,10 @@ static void run_worker(void *context, size_t number)
 {
 	track_work *w = context;
 	track_worker k = { w, &w->b->packers[number], number == 0 };
-	bool had_one = false;
-	uint32_t track;
-	pack_job job;
 
-	while (next_track(w, had_one, &track)) {
-		had_one = true;
-		if (!build_one(&k, track))
+	for (size_t i = number; i < w->n_tracks && !atomic_load(&w->stopped); i = atomic_fetch_add(&w->next, 1))
+		if (!build_one(&k, w->order[i]))
 			atomic_store(&w->stopped, true);
-	}
-	for (had_one = false; next_job(w, had_one, &job); had_one = true) {
-		lane_pack(k.packer, &job);
-		give_back(&w->queue, job.rows);
-		if (k.tells)
-			tick(&k, 0);
-	}
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------- */
@@ -196,7 +113,6 @@ static bool add_packers(track_work *w, size_t n)
 		p->classes = b->classes.items;
 		p->n_sites = (uint32_t)b->sites.n;
 		p->origin_ns = b->options.origin_ns;
-		p->queue = n > 1 ? &w->queue : NULL;
 		p->sums = calloc((size_t)p->n_sites + 1, sizeof *p->sums);
 		if (!p->sums || !packer_init(p))
 			return false;
@@ -220,19 +136,16 @@ static void tell_failures(track_work *w)
 
 bool tracks_build(builder *b)
 {
-	track_work w = { .b = b, .queue = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER } };
+	track_work w = { .b = b };
 
 	b->n_threads = b->options.n_threads ? b->options.n_threads : threads_available();
 	bool ok = order_tracks(&w) && add_packers(&w, useful_threads(b, w.n_slices));
+	atomic_store(&w.next, b->n_packers);
 	if (ok)
 		threads_run((unsigned)b->n_packers, b->n_packers, run_worker, &w);
 	else
 		builder_fail(b, SONDE_E_MEMORY, "out of memory");
 	tell_failures(&w);
-	while (w.queue.n_spare)
-		free(w.queue.spare[--w.queue.n_spare]);
-	pthread_mutex_destroy(&w.queue.lock);
-	pthread_cond_destroy(&w.queue.changed);
 	free(w.order);
 	return !b->status;
 }
