@@ -20,6 +20,7 @@
 typedef struct member {
 	const char *key, *json;
 	size_t key_len, json_len;
+	uint64_t number; /* among all of the slice */
 } member;
 
 /* Slices in the order of their records. */
@@ -38,7 +39,8 @@ typedef struct args_cursor {
 	index_slice slice;
 	VEC(member) members;
 	size_t at_member;
-	char *decoded; /* a key or value without its escapes */
+	uint64_t n_seen; /* members of the slice, also those that the filter skips */
+	char *decoded;	 /* a key or value without its escapes */
 	size_t decoded_room;
 	locale_t locale; /* where a point is a point; 0: none yet */
 } args_cursor;
@@ -86,12 +88,13 @@ static bool has_key(args_cursor *c, const char *key, size_t len)
 static void add_member(void *context, const char *key, size_t key_len, const char *json, size_t len)
 {
 	args_cursor *c = context;
+	uint64_t number = c->n_seen++;
 
 	if (!has_key(c, key, key_len))
 		return;
 	member *m = VEC_ADD(&c->members);
 	if (m)
-		*m = (member){ key, json, key_len, len };
+		*m = (member){ key, json, key_len, len, number };
 	else
 		c->base.out_of_memory = true;
 }
@@ -100,6 +103,7 @@ static void add_member(void *context, const char *key, size_t key_len, const cha
 static int read_members(args_cursor *c, args_reader *r)
 {
 	c->members.n = c->at_member = 0;
+	c->n_seen = 0;
 	args_each(r, c->slice.args, add_member, c);
 	return c->base.out_of_memory ? SQLITE_NOMEM : SQLITE_OK;
 }
@@ -308,27 +312,33 @@ static void get_arg(query_cursor *cursor, uint64_t row, unsigned which, query_ce
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
+/* The same number for the same row in every scan: SQLite tells rows apart by it, as for `slice = 1 or key = 'x'`. */
+static int found(args_cursor *c, int code)
+{
+	if (code == SQLITE_OK)
+		c->base.at[OF_ROW] = c->slice.id << 24 | (c->members.items[c->at_member].number & 0xffffff);
+	return code;
+}
+
 static int next(query_cursor *cursor)
 {
 	args_cursor *c = args_of(cursor);
 
-	cursor->at[OF_ROW]++;
-	if (c->is_one)
-		return ++c->at_member < c->members.n ? SQLITE_OK : SQLITE_DONE;
-	return ++c->at_member < c->members.n ? SQLITE_OK : next_slice(c);
+	if (++c->at_member < c->members.n)
+		return found(c, SQLITE_OK);
+	return c->is_one ? SQLITE_DONE : found(c, next_slice(c));
 }
 
 static int first_of_one(args_cursor *c, uint64_t slice)
 {
 	args_reader *r = cursor_args(&c->base);
 
-	c->base.at[OF_ROW] = 0;
 	if (!r)
 		return SQLITE_NOMEM;
 	if (!cursor_slice(&c->base, slice, &c->slice) || !c->slice.args)
 		return SQLITE_DONE;
 	int code = read_members(c, r);
-	return code ? code : c->members.n ? SQLITE_OK : SQLITE_DONE;
+	return code ? code : c->members.n ? found(c, SQLITE_OK) : SQLITE_DONE;
 }
 
 static int first(query_cursor *cursor)
@@ -345,7 +355,6 @@ static int first(query_cursor *cursor)
 	c->record = c->next_slice = 0;
 	lane_first(&c->lane, cursor->ix, lane, id - cursor->lanes[lane].first_slice);
 	c->members.n = c->at_member = 0;
-	cursor->at[OF_ROW] = UINT64_MAX;
 	return c->is_one ? first_of_one(c, id) : next(cursor);
 }
 

@@ -50,7 +50,7 @@ static int next(query_cursor *cursor)
 		if (!(c->is_pair || c->is_begin) ||
 		    !filter_marked(&cursor->filter, OF_SITE, (uint64_t)c->from[FLOW_SITE], cursor->n_sites))
 			continue;
-		cursor->at[OF_ROW] = c->table.row;
+		cursor->at[OF_ROW] = c->table.row - c->has_to;
 		cursor->at[OF_SITE] = (uint64_t)c->from[FLOW_SITE];
 		return SQLITE_OK;
 	}

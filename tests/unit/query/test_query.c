@@ -472,6 +472,8 @@ static void arguments_and_launches_give_what_sqlite_would(void **state)
 		"slice = 700",
 		"slice in (1, 2, 3, 700, 9999999, -1)",
 		"slice = -1",
+		"slice = 700 or slice = 703 or slice in (1, 2, 3)",
+		"slice = 701 or key = 'Ev Idx'",
 		"slice < 0",
 		"slice = 0.5",
 		"slice between 100 and 900",
