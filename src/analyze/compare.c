@@ -104,12 +104,14 @@ static sonde_status check(const sonde_compare_options *o, const sonde_analyze_op
 	return SONDE_OK;
 }
 
-/* Each run has to have some of the ranks. */
-static sonde_status check_ranks(const sonde_compare_options *o, const char *ranks, const sonde_trace *const *traces,
-				size_t n, sonde_error *err)
+/* Each run has to have some of the ranks and steps. */
+static sonde_status check_traces(const sonde_compare_options *o, const sonde_analyze_options *select,
+				 const sonde_trace *const *traces, size_t n, sonde_error *err)
 {
-	for (size_t i = 0; ranks && i < n; i++) {
-		sonde_status status = ranks_check(traces[i], ranks, err);
+	for (size_t i = 0; i < n; i++) {
+		sonde_status status = select->ranks ? ranks_check(traces[i], select->ranks, err) : SONDE_OK;
+		if (!status && select->use_steps && traces[i]->index)
+			status = steps_check(traces[i], select->first_step, select->last_step, err);
 		if (status)
 			return error_prefix(err, status, name_of(o, traces, i));
 	}
@@ -170,7 +172,7 @@ sonde_status sonde_compare(const sonde_trace *const *traces, size_t n_traces, co
 	sonde_status status = check(&given, &select, n_traces, err);
 
 	if (!status)
-		status = check_ranks(&given, select.ranks, traces, n_traces, err);
+		status = check_traces(&given, &select, traces, n_traces, err);
 	if (status)
 		return status;
 	comparison *c = calloc(1, sizeof *c);

@@ -2,6 +2,7 @@
 #include "analyze/step_list.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include "base/error.h"
 #include "base/parse_units.h"
@@ -43,6 +44,22 @@ sonde_status ranks_check(const sonde_trace *trace, const char *ranks, sonde_erro
 		return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, only %" PRId32, ranks, most);
 	return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, but some from %" PRId32 " to %" PRId32,
 			 ranks, least, most);
+}
+
+sonde_status steps_check(const sonde_trace *trace, int64_t first, int64_t last, sonde_error *err)
+{
+	size_t n;
+	const index_step *steps = index_steps(trace->index, &n);
+	char from[32] = "", to[32] = "";
+
+	for (size_t i = 0; i < n; i++)
+		if (steps[i].number >= first && steps[i].number <= last)
+			return SONDE_OK;
+	if (first > INT64_MIN)
+		snprintf(from, sizeof from, "%" PRId64, first);
+	if (last < INT64_MAX)
+		snprintf(to, sizeof to, "%" PRId64, last);
+	return error_set(err, SONDE_E_USAGE, -1, "the trace has no steps %s..%s", from, to);
 }
 
 static bool add(step_list *to, step_time step)

@@ -3,10 +3,22 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static double magnitude(const cell *c)
 {
 	return c->type == CELL_NS ? fabs((double)c->integer) : c->type == CELL_BYTES ? (double)c->count : 0;
+}
+
+/* A time of one of several runs, a_ns, b_ns, or their difference: to be read side by side. */
+static bool is_of_runs(const column *c)
+{
+	return c->type == CELL_NS && ((c->key[0] && strcmp(c->key + 1, "_ns") == 0) || strcmp(c->key, "diff_ns") == 0);
+}
+
+static bool shares_unit(const table *t, size_t a, size_t b)
+{
+	return a == b || (is_of_runs(&t->columns[a]) && is_of_runs(&t->columns[b]));
 }
 
 /* Most of what is not 0 would be less than a tenth of the unit. */
@@ -14,10 +26,12 @@ static bool is_too_large(const table *t, size_t i, size_t n_rows, number_unit un
 {
 	size_t n = 0, n_small = 0;
 
-	for (size_t row = 0; row < n_rows; row++) {
-		double size = magnitude(&t->cells[row * t->n_columns + i]);
-		n += size > 0;
-		n_small += size > 0 && size < 0.1 * unit.scale;
+	for (size_t k = 0; k < t->n_columns; k++) {
+		for (size_t row = 0; row < n_rows && shares_unit(t, i, k); row++) {
+			double size = magnitude(&t->cells[row * t->n_columns + k]);
+			n += size > 0;
+			n_small += size > 0 && size < 0.1 * unit.scale;
+		}
 	}
 	return 2 * n_small > n;
 }
@@ -29,8 +43,9 @@ number_unit column_unit(const table *t, size_t i, size_t n_rows)
 	number_kind kind = t->columns[i].type == CELL_NS ? NUMBER_NS : NUMBER_BYTES;
 	double largest = 0;
 
-	for (size_t row = 0; row < n_rows; row++)
-		largest = fmax(largest, magnitude(&t->cells[row * t->n_columns + i]));
+	for (size_t k = 0; k < t->n_columns; k++)
+		for (size_t row = 0; row < n_rows && shares_unit(t, i, k); row++)
+			largest = fmax(largest, magnitude(&t->cells[row * t->n_columns + k]));
 	number_unit unit = number_unit_for(kind, largest);
 	while (is_too_large(t, i, n_rows, unit)) {
 		number_unit smaller = number_unit_for(kind, unit.scale / 2);

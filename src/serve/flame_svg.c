@@ -26,7 +26,7 @@ typedef struct drawing {
 	int64_t roots_end;
 	unsigned n_rows;
 	uint64_t n_left_out;
-	bool in_bytes;
+	flame_by by;
 } drawing;
 
 /* The hues of the page: web/src/data/colors.ts. */
@@ -87,7 +87,7 @@ static void put_value(const drawing *d, int64_t value)
 {
 	char text[NUMBER_TEXT];
 
-	fputs(d->in_bytes ? format_bytes(text, (uint64_t)value) : format_ns(text, value), d->out);
+	fputs(d->by == FLAME_MEMORY ? format_bytes(text, (uint64_t)value) : format_ns(text, value), d->out);
 }
 
 /* As much of it as fits, and whether that is all. */
@@ -152,8 +152,15 @@ static void put_head(const drawing *d, const char *name)
 		put_text(d->out, name, strlen(name));
 		fputs(": ", d->out);
 	}
-	put_value(d, d->f->total);
-	fputs(d->in_bytes ? " allocated" : "", d->out);
+	if (d->f->total) {
+		put_value(d, d->f->total);
+		fputs(d->by == FLAME_MEMORY ? " allocated" : "", d->out);
+	} else {
+		fputs(d->by == FLAME_DEVICE   ? "nothing ran on a device"
+		      : d->by == FLAME_MEMORY ? "no allocations"
+					      : "no slices",
+		      d->out);
+	}
 	fputs("</text>\n", d->out);
 }
 
@@ -171,7 +178,7 @@ static void draw(drawing *d, const char *name)
 	}
 	uint64_t n_left_out = d->n_left_out + d->f->n_cut;
 	char count[NUMBER_TEXT];
-	if (n_left_out)
+	if (n_left_out && d->f->total)
 		fprintf(d->out,
 			"<text class=\"h\" x=\"%d\" y=\"26\" text-anchor=\"end\">%s frames are too small to "
 			"see</text>\n",
@@ -188,7 +195,7 @@ sonde_status flame_svg(const flame *f, const flame_options *how, const char *nam
 		      .x = calloc(n, sizeof *d.x),
 		      .filled = calloc(n, sizeof *d.filled),
 		      .depth = calloc(n, sizeof *d.depth),
-		      .in_bytes = how->by == FLAME_MEMORY };
+		      .by = how->by };
 	bool ok = d.order && d.x && d.filled && d.depth;
 
 	if (ok)

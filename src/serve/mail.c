@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/step_list.h"
 #include "base/error.h"
 #include "serve/page.h"
 
@@ -15,8 +16,9 @@ sonde_status mail_options(const sonde_trace *trace, const sonde_picture_options 
 		memcpy(ret, given, given->struct_size < sizeof *ret ? given->struct_size : sizeof *ret);
 	if (!ret->max_bytes)
 		ret->max_bytes = MAIL_BYTES;
-	return trace->index ? SONDE_OK
-			    : error_set(err, SONDE_E_STATE, -1, "the trace has no index: sonde_trace_prepare() first");
+	if (!trace->index)
+		return error_set(err, SONDE_E_STATE, -1, "the trace has no index: sonde_trace_prepare() first");
+	return ret->use_steps ? steps_check(trace, ret->first_step, ret->last_step, err) : SONDE_OK;
 }
 
 /* One session, which is open. */

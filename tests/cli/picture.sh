@@ -33,6 +33,20 @@ main;a:x 30000
 main;b<& 40000
 c 10000"
 
+# A picture of nothing says so.
+grep -v kernel trace.json | grep -v cudaLaunch > cpu.json
+run flame --format svg --by device cpu.json
+want_code 0
+want_in "$out" "cpu.json: nothing ran on a device<"
+want "small frames of nothing" [ "${out#*too small}" = "$out" ]
+run flame --format svg --by memory cpu.json
+want_in "$out" "cpu.json: no allocations<"
+for command in "flame --format svg" timeline; do
+	run $command --steps 50..60 trace.json
+	want_code 2
+	want_in "$err" "the trace has no steps 50..60"
+done
+
 run flame --format folded --group-small 20us trace.json
 want_in "$out" "main;b<&;(small) 15000"
 run flame --format folded --min-duration 20us trace.json

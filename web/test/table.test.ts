@@ -100,6 +100,17 @@ test('a few large values do not take the unit from the others', () => {
 	assert.equal(of([0, 0]), 's');
 });
 
+test('times of several runs and their difference have one unit', () => {
+	const sides = tableOf('kernels', [
+		{ a_ns: 5e4, b_ns: 2e6, diff_ns: 1.95e6, other_ns: 5e4 },
+		{ a_ns: 7e6, b_ns: 1e7, diff_ns: 3e6, other_ns: 5e4 },
+	]);
+	assert.deepEqual(
+		sides.columns.map((_, i) => unitOf(sides, i)!.name),
+		['ms', 'ms', 'ms', 'us'],
+	);
+});
+
 test('what does not fit on paper is left out by its priority', () => {
 	const row = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`c${i}`, i]));
 	const wide = tableOf('wide', [row]);
@@ -129,6 +140,7 @@ test('evidence says where it is', () => {
 		rank: null,
 	};
 	assert.equal(placeOf(finding), '');
+	assert.equal(placeOf({ ...finding, from_ns: 2.51e7, to_ns: 2.51123e7 }), '25.1 ms for 12.3 us');
 	assert.equal(placeOf({ ...finding, first_step: 3, last_step: 3, slices: [17] }), 'step 3, slice 17');
 	assert.equal(
 		placeOf({

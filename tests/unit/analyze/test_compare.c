@@ -343,7 +343,7 @@ static void wrong_questions_are_refused(void **state)
 	sonde_trace_free(t);
 }
 
-static void a_rank_that_one_run_has_not_is_named_with_the_run(void **state)
+static void ranks_and_steps_that_a_run_has_not_are_named_with_it(void **state)
 {
 	sonde_trace *one = make_run((run_shape){ .n_steps = 4, .kernel_ns = 1000, .seed = 1 });
 	sonde_trace *two = make_run((run_shape){ .n_steps = 4, .kernel_ns = 1000, .seed = 2, .n_ranks = 2 });
@@ -357,6 +357,11 @@ static void a_rank_that_one_run_has_not_is_named_with_the_run(void **state)
 		{ "1", "tree", "one.json: the trace has no rank 1, only 0" },
 		{ "0,7", NULL, NULL },
 	};
+	sonde_analyze_options late = {
+		.struct_size = sizeof late, .use_steps = true, .first_step = 50, .last_step = 60
+	};
+	sonde_error late_err = { .message = "" };
+	sonde_result *none = NULL;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -372,6 +377,9 @@ static void a_rank_that_one_run_has_not_is_named_with_the_run(void **state)
 			assert_string_equal(err.message, cases[i].says);
 		sonde_result_free(r);
 	}
+	sonde_compare_options how = { .struct_size = sizeof how, .select = &late, .names = names };
+	assert_int_equal(sonde_compare(traces, 2, &how, &none, &late_err), SONDE_E_USAGE);
+	assert_string_equal(late_err.message, "two.json: the trace has no steps 50..60");
 	sonde_trace_free(one);
 	sonde_trace_free(two);
 }
@@ -515,7 +523,7 @@ int main(void)
 		cmocka_unit_test(memory_peaks_are_compared),
 		cmocka_unit_test(regressions_are_findings),
 		cmocka_unit_test(wrong_questions_are_refused),
-		cmocka_unit_test(a_rank_that_one_run_has_not_is_named_with_the_run),
+		cmocka_unit_test(ranks_and_steps_that_a_run_has_not_are_named_with_it),
 		cmocka_unit_test(a_baseline_keeps_the_last_runs),
 		cmocka_unit_test(a_file_that_is_no_run_is_named),
 	};

@@ -253,6 +253,29 @@ static void a_column_has_one_unit(void **state)
 	assert_column(CELL_NS, huge, 2, "9,223,372,037 s|-9,223,372,037 s");
 }
 
+static void times_of_several_runs_have_one_unit(void **state)
+{
+	column columns[] = { { .key = "name", .header = "n", .type = CELL_STRING },
+			     { .key = "a_ns", .header = "A", .type = CELL_NS },
+			     { .key = "b_ns", .header = "B", .type = CELL_NS },
+			     { .key = "diff_ns", .header = "difference", .type = CELL_NS },
+			     { .key = "other_ns", .header = "other", .type = CELL_NS } };
+	sonde_result *r = result_new("units");
+	table *t = result_table(r, "t", NULL, columns, 5);
+	cell *row = table_row(r, t, 0);
+
+	(void)state;
+	row[0] = cell_string("x");
+	row[1] = cell_ns(50000);
+	row[2] = cell_ns(2000000);
+	row[3] = cell_ns(1950000);
+	row[4] = cell_ns(50000);
+	assert_printed(r, SONDE_TEXT,
+		       " n        A        B  difference    other\n"
+		       " x  0.05 ms  2.00 ms     1.95 ms  50.0 us\n");
+	sonde_result_free(r);
+}
+
 static void a_few_large_values_do_not_hide_the_others(void **state)
 {
 	(void)state;
@@ -397,6 +420,7 @@ int main(void)
 		cmocka_unit_test(a_report_has_headline_table_and_notes),
 		cmocka_unit_test(without_unicode_bars_are_hashes),
 		cmocka_unit_test(colour_marks_header_and_bars_only),
+		cmocka_unit_test(times_of_several_runs_have_one_unit),
 		cmocka_unit_test(columns_go_by_priority_until_the_table_fits),
 		cmocka_unit_test(no_line_of_a_table_is_wider_than_the_screen),
 		cmocka_unit_test(a_long_name_is_cut_in_the_middle_before_it_takes_all_columns),

@@ -52,6 +52,7 @@ static void what_makes_no_sense_is_refused(void **state)
 	static const sonde_picture_options wrong[] = {
 		{ .struct_size = sizeof wrong[0], .by = "colour" },
 		{ .struct_size = sizeof wrong[0], .ranks = "x" },
+		{ .struct_size = sizeof wrong[0], .use_steps = true, .first_step = 50, .last_step = 60 },
 	};
 	sonde_trace *t = make_device_trace(1);
 	sonde_result *r = NULL;

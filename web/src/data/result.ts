@@ -138,10 +138,15 @@ export function placeOf(finding: Finding): string {
 	const { rank, first_step: first, last_step: last, from_ns: from, to_ns: to, slices } = finding;
 	const shown = slices.slice(0, MAX_SLICES).join(', '),
 		nMore = slices.length - MAX_SLICES;
+	// A short time long after the start is told by its length; as src/present/text_findings.c has it.
+	const time = (begin: number, end: number): string =>
+		format.ns(begin) === format.ns(end)
+			? `${format.ns(begin)} for ${format.ns(end - begin)}`
+			: `${format.ns(begin)} to ${format.ns(end)}`;
 	return [
 		rank !== null && `rank ${rank}`,
 		first !== null && (first === last ? `step ${first}` : `steps ${first}-${last}`),
-		from !== null && to !== null && `${format.ns(from)} to ${format.ns(to)}`,
+		from !== null && to !== null && time(from, to),
 		slices.length > 0 &&
 			`${slices.length > 1 ? 'slices' : 'slice'} ${shown}${nMore > 0 ? ` and ${nMore} more` : ''}`,
 	]

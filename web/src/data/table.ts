@@ -70,7 +70,14 @@ export function unitOf(table: Table, column: number): format.Unit | undefined {
 	const type = table.columns[column]!.type;
 	if (type !== 'ns' && type !== 'bytes') return undefined;
 	const unitFor = type === 'ns' ? format.nsUnit : format.bytesUnit;
-	const sizes = table.rows.map(row => Math.abs(Number(row[column] ?? 0))).filter(size => size > 0),
+	// Times of several runs and their difference are read side by side.
+	const isOfRuns = (key: string): boolean => /^([a-z]|diff)_ns$/.test(key);
+	const like = isOfRuns(table.columns[column]!.key)
+		? table.columns.flatMap((one, i) => (isOfRuns(one.key) ? [i] : []))
+		: [column];
+	const sizes = like
+			.flatMap(i => table.rows.map(row => Math.abs(Number(row[i] ?? 0))))
+			.filter(size => size > 0),
 		most = sizes.reduce((a, b) => Math.max(a, b), 0);
 	let unit = unitFor(most);
 	while (2 * sizes.filter(size => size < 0.1 * unit.scale).length > sizes.length) {
