@@ -39,7 +39,7 @@ static const struct {
 	  "torch.profiler.profile(with_modules=True, with_stack=True)" },
 	{ "memory", { "memory" }, TORCH_MEMORY },
 	{ "leaks", { "leaks" }, TORCH_MEMORY },
-	{ "compile", { "compile" }, "torch.profiler around a model of torch.compile" },
+	{ "compile", { "compile" }, "with torch.profiler.profile() as p: torch.compile(model)(batch)" },
 };
 enum { N_REPORTS = sizeof reports / sizeof reports[0] };
 
@@ -111,9 +111,18 @@ static bool is_empty(const sonde_result *result)
 	return !result->has_findings;
 }
 
+/* The note that says why there is nothing: not what was left out or lost. NULL: none does. */
+static const char *reason_of(const sonde_result *result)
+{
+	for (const result_note *n = result->notes; n; n = n->next)
+		if (strcmp(n->label, "warm-up") != 0 && strcmp(n->label, "lost") != 0)
+			return n->text;
+	return result->headline;
+}
+
 static void put_empty(reply *out, const sonde_result *result, const char *command)
 {
-	const char *reason = result->notes ? result->notes->text : result->headline;
+	const char *reason = reason_of(result);
 	char sentence[512];
 
 	snprintf(sentence, sizeof sentence, "%s", reason ? reason : "the trace has nothing of this");

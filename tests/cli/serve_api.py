@@ -214,6 +214,8 @@ want([c["key"] for c in view["kernels"]["columns"]] == list(kernels["kernels"][0
 want(s.get(f"{SMALL}/report/bottlenecks")["available"], "bottlenecks")
 none = s.get(f"{SMALL}/compile")
 want(not none["available"] and "torch.compile" in none["reason"], f"compile: {none}")
+none = s.get(f"{SMALL}/compile?warmup=1")
+want(not none["available"] and "torch.compile" in none["reason"], f"the reason is not the warm-up: {none}")
 leaks = s.get(f"{SMALL}/leaks")["leak_places"]
 want([(p["name"], p["scope"], p["stays_bytes"]) for p in leaks] == [("aten::mm", None, 500)], f"leaks: {leaks}")
 want(s.get(f"{SMALL}/gpu")["schema"] == "sonde.gpu/1" and s.get(f"{SMALL}/gpu")["utilization"], "gpu")

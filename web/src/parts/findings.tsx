@@ -63,6 +63,7 @@ function Item({ finding, most, isShort }: { finding: Finding; most: number; isSh
 				)}
 				{!isShort && finding.affected.length > 0 && (
 					<p class="names">
+						<b>Affects:</b>{' '}
 						{finding.affected.slice(0, MAX_NAMES).map(name => (
 							<code key={name} title={name}>
 								{format.middle(name, 72)}

@@ -103,7 +103,10 @@ export function Values({ result }: { result: Result }) {
 	const isTold = (key: string, value: Cell): boolean =>
 		value !== 0 ||
 		!(key === 'n_warmup_steps' || (/^(n|skipped|truncated)_/.test(key) && result.values.length > 12));
-	const shown = result.values.filter(([key, value]) => value !== null && value !== '' && isTold(key, value));
+	// The number of the best run is for programs; the sentence above names it.
+	const shown = result.values.filter(
+		([key, value]) => value !== null && value !== '' && key !== 'best' && isTold(key, value),
+	);
 
 	return shown.length ? (
 		<dl class="values">
@@ -133,7 +136,7 @@ export function ResultView({
 			<h1>{sentenceCase(result.headline ?? title)}</h1>
 			<Values result={result} />
 			{children}
-			{result.findings && <Findings findings={result.findings} />}
+			{result.findings && result.findings.length > 0 && <Findings findings={result.findings} />}
 			{result.tables
 				.filter(table => table.rows.length > 0)
 				.map((table, i) => [<ResultTable key={table.key} table={table} />, i === 0 && picture])}

@@ -66,12 +66,12 @@ function Contents({ report }: { report: Report }) {
 
 	return tables.length < 3 ? null : (
 		<nav aria-label="Tables">
-			{report.flame && <a href="#flame">Flame graph</a>}
-			{tables.map(table => (
+			{tables.map((table, i) => [
 				<a key={table.key} href={`#table-${table.key}`}>
 					{table.title}
-				</a>
-			))}
+				</a>,
+				i === 0 && report.flame && <a href="#flame">Flame graph</a>,
+			])}
 		</nav>
 	);
 }

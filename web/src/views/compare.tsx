@@ -59,7 +59,7 @@ export function Compare() {
 
 	return (
 		<>
-			<Choose />
+			{nOthers > 0 && <Choose />}
 			{param('with') ? (
 				<Body />
 			) : (
