@@ -78,7 +78,8 @@ static sonde_status check_setting(const analysis *a, const sonde_setting *given,
 	if (!def && !a->setting)
 		return error_set(err, SONDE_E_USAGE, -1, "%s has no settings, so no \"%s\"", a->name, given->key);
 	if (!def)
-		return error_set(err, SONDE_E_USAGE, -1, "%s has no setting \"%s\"", a->name, given->key);
+		return error_set(err, SONDE_E_USAGE, -1, "%s has no setting \"%s\"; sonde analyze %s --list shows them",
+				 a->name, given->key, a->name);
 	if (!setting_parse(def, given->value, &value, &needs))
 		return error_set(err, SONDE_E_USAGE, -1, "%s needs %s, not \"%s\"", given->key, needs, given->value);
 	return SONDE_OK;

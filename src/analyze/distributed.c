@@ -205,9 +205,14 @@ static void add_names(const distributed *d, const sonde_analyze_options *options
 static void explain(const distributed *d, sonde_result *r)
 {
 	size_t n = 0;
+	bool communicates = false;
 
 	for (size_t k = 0; k < d->found.n_ranks; k++)
 		n += d->ranks[k].n;
+	for (size_t k = 0; k < d->w->rows.n_ranks; k++)
+		communicates = communicates || d->roles[k].active[STEP_COMMUNICATION].n;
+	if (!communicates)
+		result_answer(r, "nothing was communicated: the trace has no collectives");
 	if (d->w->rows.n_ranks < 2)
 		result_note_add(r, "waiting",
 				"one rank: what it waits for others cannot be told; give the files of all ranks");

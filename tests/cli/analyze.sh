@@ -56,6 +56,9 @@ want_in "$out" "main,python_function,1,610000,10000,"
 run analyze kernels around.json
 want_in "$out" "no device rows: the trace was made on the CPU alone"
 
+run analyze distributed around.json
+want_in "$out" "nothing was communicated: the trace has no collectives"
+
 # The same as the command of that name.
 run report rank0.json
 text=$out

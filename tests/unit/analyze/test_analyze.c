@@ -41,7 +41,9 @@ static void wrong_questions_get_a_sentence(void **state)
 		{ "report", { .ranks = "x" }, "ranks are a list such as 0,2-4, not \"x\"" },
 		{ "report", { .warmup = "some" }, "the warm-up is auto, none or a number of steps, not \"some\"" },
 		{ "report", { .settings = &unknown, .n_settings = 1 }, "report has no settings, so no \"colour\"" },
-		{ "bottlenecks", { .settings = &unknown, .n_settings = 1 }, "bottlenecks has no setting \"colour\"" },
+		{ "bottlenecks",
+		  { .settings = &unknown, .n_settings = 1 },
+		  "bottlenecks has no setting \"colour\"; sonde analyze bottlenecks --list shows them" },
 		{ "bottlenecks", { .settings = &wrong, .n_settings = 1 }, NULL },
 		{ "report", { .compat = "hta" }, "report has no definitions of \"hta\"" },
 	};
