@@ -7,6 +7,7 @@
 #include <string.h>
 #include "analyze/compare_run.h"
 #include "analyze/warmup.h"
+#include "base/search.h"
 
 enum { STEPS_AT_ONCE = 8 };
 
@@ -134,17 +135,9 @@ void run_steps_done(run_steps *s)
 /* The first step of the rank that starts after the time. */
 static size_t step_after(const run_steps *s, int32_t rank, int64_t ns)
 {
-	size_t low = 0, high = s->n;
+	const run_step *all = s->items;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const run_step *at = &s->items[middle];
-		if (at->rank < rank || (at->rank == rank && at->start_ns <= ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, s->n, all[i].rank < rank || (all[i].rank == rank && all[i].start_ns <= ns));
 }
 
 uint32_t run_steps_at(const run_steps *s, int32_t rank, int64_t ns, size_t *hint)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "analyze/stats.h"
 #include "analyze/work.h"
+#include "base/search.h"
 
 static const column share_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 0, false },
@@ -29,16 +30,9 @@ static const char *const split_parts[] = { "compiling_ns", "compiled_ns", "eager
 const rows_rank *compile_rank_of(const rows *r, int32_t rank)
 {
 	const rows_rank *ranks = r->ranks;
-	size_t low = 0, high = r->n_ranks;
+	size_t at = FIRST_NOT(i, 0, r->n_ranks, ranks[i].rank < rank);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranks[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < r->n_ranks && ranks[low].rank == rank ? &ranks[low] : NULL;
+	return at < r->n_ranks && ranks[at].rank == rank ? &ranks[at] : NULL;
 }
 
 /* ---- When what ran ----------------------------------------------------------------------------------------------- */

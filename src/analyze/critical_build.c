@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/profiler_frame.h"
+#include "base/search.h"
 
 static uint8_t traits_of(const char *name, const char *category, uint8_t class)
 {
@@ -297,16 +298,7 @@ static void hand_over(critical_build *b, const gap *g, const turn *turns, size_t
 /* The first gap from i on that ends at ns or later. */
 static size_t next_gap(const walker *main_thread, size_t i, int64_t ns)
 {
-	size_t high = main_thread->gaps.n;
-
-	while (i < high) {
-		size_t middle = i + (high - i) / 2;
-		if (main_thread->gaps.items[middle].end < ns)
-			i = middle + 1;
-		else
-			high = middle;
-	}
-	return i;
+	return FIRST_NOT(k, i, main_thread->gaps.n, main_thread->gaps.items[k].end < ns);
 }
 
 /* Goes from turn to turn: there may be as many threads as there are gaps. */

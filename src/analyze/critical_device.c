@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/stats.h"
+#include "base/search.h"
 
 enum {
 	CLEARLY_NS = 5000, /* more than a device needs between two rows */
@@ -93,16 +94,7 @@ static bool measure_launches(critical_build *b)
 /* How many rows of the rank have ended by then. */
 static size_t count_ended(const critical_build *b, int64_t ns)
 {
-	size_t low = 0, high = b->rank->n_device;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (row_end_ns(build_row(b, b->by_end[middle])) <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, b->rank->n_device, row_end_ns(build_row(b, b->by_end[i])) <= ns);
 }
 
 /* ---- Waiting ------------------------------------------------------------------------------------------------------

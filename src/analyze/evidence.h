@@ -16,6 +16,7 @@
 
 #include "analyze/intervals.h"
 #include "analyze/rows.h"
+#include "base/search.h"
 
 /* What a name stands for; several may be true. */
 typedef enum trait {
@@ -101,16 +102,9 @@ static inline uint32_t row_traits(const evidence *e, const row *r)
 /* By number, binary search; NULL: not there. */
 static inline evidence_rank *evidence_find_rank(const evidence *e, int32_t rank)
 {
-	size_t low = 0, high = e->n_ranks;
+	size_t at = FIRST_NOT(i, 0, e->n_ranks, e->ranks[i].of->rank < rank);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (e->ranks[middle].of->rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < e->n_ranks && e->ranks[low].of->rank == rank ? &e->ranks[low] : NULL;
+	return at < e->n_ranks && e->ranks[at].of->rank == rank ? &e->ranks[at] : NULL;
 }
 /* What a host row costs: the device time it launched where there is a device, else its own. */
 static inline int64_t row_cost_ns(const evidence *e, uint32_t i)

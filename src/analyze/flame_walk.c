@@ -8,11 +8,11 @@
 #include <string.h>
 #include "analyze/flame.h"
 #include "analyze/profiler_frame.h"
-#include "analyze/step_list.h"
 #include "analyze/stats.h"
 #include "analyze/step_list.h"
 #include "base/error.h"
 #include "base/parse_units.h"
+#include "base/search.h"
 
 /* One depth of a stack. */
 typedef struct level {
@@ -210,16 +210,7 @@ static void add_kernels(walk *w, level *l)
 
 static size_t first_extra(const walk *w, uint64_t key)
 {
-	size_t low = 0, high = w->extras.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (w->extras.items[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, w->extras.n, w->extras.items[i].key < key);
 }
 
 /* Bytes that were allocated before the time are the node's. */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/hta_points.h"
+#include "base/search.h"
 
 /* A row while the tree is made; numbers are those of the rank's rows. */
 typedef struct tree_row {
@@ -165,18 +166,11 @@ static bool find_passes(const builder *b, uint32_t main_track, const char *prefi
 /* The pass that holds the row, or what is around everything. */
 static uint32_t pass_of(const builder *b, const pass_list *passes, const hta_row *one)
 {
-	size_t low = 0, high = passes->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (passes->items[middle].ts <= one->ts)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const hta_row *outer = low ? &b->rank->rows[passes->items[low - 1].at] : NULL;
+	size_t n = FIRST_NOT(i, 0, passes->n, passes->items[i].ts <= one->ts);
+	const hta_row *outer = n ? &b->rank->rows[passes->items[n - 1].at] : NULL;
 	bool is_inside = outer && one->ts + one->dur <= outer->ts + outer->dur;
-	return is_inside ? passes->items[low - 1].at : (uint32_t)b->rank->n;
+
+	return is_inside ? passes->items[n - 1].at : (uint32_t)b->rank->n;
 }
 
 /* What is outermost on the backward thread goes into the pass that holds it. */

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/search.h"
 
 enum { COLUMN_STREAM, COLUMN_CORRELATION, COLUMN_BANDWIDTH };
 
@@ -252,16 +253,9 @@ static bool cut_host(const hta *h, hta_rank *rank)
 /* How many host rows of the correlation stay; `hosts` is sorted. */
 static size_t count_hosts(const hta_kepts *hosts, int64_t correlation)
 {
-	size_t low = 0, high = hosts->n, n = 0;
+	size_t at = FIRST_NOT(i, 0, hosts->n, hosts->items[i].correlation < correlation), n = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (hosts->items[middle].correlation < correlation)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < hosts->n && hosts->items[low].correlation == correlation; low++)
+	for (; at < hosts->n && hosts->items[at].correlation == correlation; at++)
 		n++;
 	return n;
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/search.h"
 #include "base/vec.h"
 
 enum { NAMED = 2 };
@@ -114,16 +115,9 @@ static void find_steps(hta_search *s, const work_rank *rank)
 /* Of the call that launched it; -1: none. */
 static int64_t step_at(const hta_search *s, int64_t ticks)
 {
-	size_t low = 0, high = s->steps.n;
+	size_t n = FIRST_NOT(i, 0, s->steps.n, s->steps.items[i].start <= ticks);
 
-	while (low < high) { /* behind the last one that starts at or before it */
-		size_t middle = low + (high - low) / 2;
-		if (s->steps.items[middle].start <= ticks)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && ticks < s->steps.items[low - 1].end ? s->steps.items[low - 1].number : -1;
+	return n && ticks < s->steps.items[n - 1].end ? s->steps.items[n - 1].number : -1;
 }
 
 static void find_candidates(hta_search *s, uint32_t number)

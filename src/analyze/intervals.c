@@ -2,6 +2,7 @@
 #include "analyze/intervals.h"
 
 #include <stdlib.h>
+#include "base/search.h"
 #include "base/vec.h"
 
 #define SORT_NAME sort_intervals
@@ -115,31 +116,17 @@ static size_t first_from(const intervals *s, size_t low, int64_t ns)
 	for (size_t step = 1; step < high - low; step *= 2) /* mostly it is near */
 		if (s->items[low + step].start >= ns)
 			high = low + step;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->items[middle].start < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, low, high, s->items[i].start < ns);
 }
 
 int64_t intervals_overlap_with(const intervals *s, int64_t start, int64_t end)
 {
-	size_t low = 0, high = s->n;
+	size_t from = FIRST_NOT(i, 0, s->n, s->items[i].end <= start);
+	size_t to = from < s->n && s->items[from].start < end ? first_from(s, from, end) : from;
 
-	while (low < high) { /* the first that ends after start */
-		size_t middle = low + (high - low) / 2;
-		if (s->items[middle].end <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	high = low < s->n && s->items[low].start < end ? first_from(s, low, end) : low;
-	if (low == high)
+	if (from == to)
 		return 0;
-	const interval *first = &s->items[low], *last = &s->items[high - 1];
+	const interval *first = &s->items[from], *last = &s->items[to - 1];
 	return length_to(last) - first->before - (start > first->start ? start - first->start : 0) -
 	       (last->end > end ? last->end - end : 0);
 }

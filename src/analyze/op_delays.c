@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/intern.h"
+#include "base/search.h"
 
 static const column delay_columns[] = {
 	{ "operator", "operator", CELL_STRING, 0, false },
@@ -123,26 +124,13 @@ static bool open_add(open_ops *open, const call *op, uint32_t number)
 /* Of those that last until then: what began last, and of those that began together the first of the file. */
 static uint32_t open_find(const open_ops *open, int64_t end)
 {
-	size_t low = 0, high = open->groups.n;
+	size_t n = FIRST_NOT(i, 0, open->groups.n, open->groups.items[i].last_end >= end);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (open->groups.items[middle].last_end >= end)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!n)
 		return CALL_NONE;
-	const op_group *g = &open->groups.items[low - 1];
-	for (low = g->first, high = g->first + g->n - 1; low < high;) {
-		size_t middle = low + (high - low) / 2;
-		if (open->ops.items[middle].end >= end)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return open->ops.items[low].call;
+	const op_group *g = &open->groups.items[n - 1];
+	size_t at = FIRST_NOT(i, g->first, g->first + g->n - 1, open->ops.items[i].end < end);
+	return open->ops.items[at].call;
 }
 
 static bool find_hta(const calls *c, const calls_rank *k, launch_list *to)

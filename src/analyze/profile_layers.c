@@ -8,6 +8,7 @@
 #include "analyze/profile.h"
 
 #include <string.h>
+#include "base/search.h"
 
 bool profile_is_layer(const profile *p, const trace_site *site)
 {
@@ -59,24 +60,17 @@ static profile_layer *layer_of(profile *p, uint32_t name, uint32_t *number)
 static bool find_step(const profile *p, const slice *s, uint64_t *ret_at, int64_t *ret_number)
 {
 	uint64_t open = p->open_steps.n ? p->open_steps.items[p->open_steps.n - 1] : 0;
-	size_t low = 0, high = p->n_rank_steps;
 
 	if (open) {
 		*ret_at = open - 1 - p->thread_steps;
 		*ret_number = p->steps.items[open - 1].number;
 		return true;
 	}
-	while (low < high) { /* the first that begins later */
-		size_t middle = low + (high - low) / 2;
-		if (p->rank_steps[middle].start_ns <= s->start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || s->start_ns - p->rank_steps[low - 1].start_ns >= p->rank_steps[low - 1].dur_ns)
+	size_t n = FIRST_NOT(i, 0, p->n_rank_steps, p->rank_steps[i].start_ns <= s->start_ns);
+	if (!n || s->start_ns - p->rank_steps[n - 1].start_ns >= p->rank_steps[n - 1].dur_ns)
 		return false;
-	*ret_at = low - 1;
-	*ret_number = p->rank_steps[low - 1].number;
+	*ret_at = n - 1;
+	*ret_number = p->rank_steps[n - 1].number;
 	return true;
 }
 

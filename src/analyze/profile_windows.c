@@ -7,6 +7,7 @@
 #include "analyze/stats.h"
 #include "analyze/step_list.h"
 #include "base/error.h"
+#include "base/search.h"
 
 static bool in_time(const profile *p, int64_t ns)
 {
@@ -18,16 +19,7 @@ static bool in_time(const profile *p, int64_t ns)
 /* The first that ends after the time. */
 static size_t window_after(const profile *p, int64_t ns)
 {
-	size_t low = 0, high = p->n_rank_windows;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (p->rank_windows[middle].to_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, p->n_rank_windows, p->rank_windows[i].to_ns <= ns);
 }
 
 int64_t profile_within(const profile *p, int64_t start_ns, int64_t dur_ns)
@@ -49,8 +41,8 @@ bool profile_in_window(const profile *p, int64_t ns)
 {
 	if (p->skips || !in_time(p, ns))
 		return false;
-	size_t low = window_after(p, ns);
-	bool inside = low < p->n_rank_windows && p->rank_windows[low].from_ns <= ns;
+	size_t at = window_after(p, ns);
+	bool inside = at < p->n_rank_windows && p->rank_windows[at].from_ns <= ns;
 	return inside == p->options.use_steps;
 }
 
@@ -59,34 +51,18 @@ bool profile_in_window_or_warmup(const profile *p, int64_t ns)
 	return p->options.n_warmup ? !p->skips && in_time(p, ns) : profile_in_window(p, ns);
 }
 
-/* How many are of a rank below. There may be as many threads as steps. */
-static size_t steps_before(const step_list *steps, int64_t rank)
-{
-	size_t low = 0, high = steps->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (steps->items[middle].rank < rank)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
+/* There may be as many threads as steps. */
 void profile_enter_rank(profile *p, int32_t rank)
 {
-	size_t first = 0, n = 0;
+	const profile_window *windows = p->windows.items;
+	const step_time *steps = p->known_steps.items;
+	size_t first = FIRST_NOT(i, 0, p->windows.n, windows[i].rank < rank);
 
-	while (first < p->windows.n && p->windows.items[first].rank < rank)
-		first++;
-	while (first + n < p->windows.n && p->windows.items[first + n].rank == rank)
-		n++;
-	p->rank_windows = n ? &p->windows.items[first] : NULL;
-	p->n_rank_windows = n;
-	first = steps_before(&p->known_steps, rank);
-	p->n_rank_steps = steps_before(&p->known_steps, (int64_t)rank + 1) - first;
-	p->rank_steps = p->n_rank_steps ? &p->known_steps.items[first] : NULL;
+	p->n_rank_windows = FIRST_NOT(i, first, p->windows.n, windows[i].rank == rank) - first;
+	p->rank_windows = p->n_rank_windows ? &windows[first] : NULL;
+	first = FIRST_NOT(i, 0, p->known_steps.n, steps[i].rank < rank);
+	p->n_rank_steps = FIRST_NOT(i, first, p->known_steps.n, steps[i].rank == rank) - first;
+	p->rank_steps = p->n_rank_steps ? &steps[first] : NULL;
 }
 
 /* Steps of several threads may overlap. */

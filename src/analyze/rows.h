@@ -25,6 +25,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/search.h"
 #include "store/index.h"
 #include "store/trace.h"
 #include <sonde/analyze.h>
@@ -148,16 +149,7 @@ static inline const char *row_category(const rows *r, const row *of)
 /* The step of a rank that was the last to begin: its place in rank->steps; -1: none had. rank may be NULL. */
 static inline int64_t rank_step_at(const rows_rank *rank, int64_t ns)
 {
-	size_t low = 0, high = rank ? rank->n_steps : 0;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (rank->steps[middle].start_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return (int64_t)low - 1;
+	return (int64_t)FIRST_NOT(i, 0, rank ? rank->n_steps : 0, rank->steps[i].start_ns <= ns) - 1;
 }
 
 static inline void place_widen(rows_place *p, int64_t start_ns, int64_t end_ns)

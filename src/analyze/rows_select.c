@@ -7,23 +7,18 @@
 
 #include <stdlib.h>
 #include "base/parse_units.h"
+#include "base/search.h"
 
 /* A time lies in one of the steps that are wanted, of this rank. */
 static bool in_steps(const rows *r, const rows_options *o, int32_t rank, int64_t ns)
 {
-	size_t low = 0, high = r->n_steps;
+	const rows_step *all = r->steps;
+	/* behind the last step of the rank that starts at or before the time */
+	size_t at = FIRST_NOT(i, 0, r->n_steps, all[i].rank < rank || (all[i].rank == rank && all[i].start_ns <= ns));
 
-	while (low < high) { /* behind the last step of the rank that starts at or before the time */
-		size_t middle = low + (high - low) / 2;
-		const rows_step *s = &r->steps[middle];
-		if (s->rank < rank || (s->rank == rank && s->start_ns <= ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	/* Steps of several threads of a rank may overlap: as many as run at once are looked at, not all of them. */
-	for (size_t looked = 0; low-- > 0 && r->steps[low].rank == rank && looked < 64; looked++) {
-		const rows_step *s = &r->steps[low];
+	for (size_t looked = 0; at-- > 0 && all[at].rank == rank && looked < 64; looked++) {
+		const rows_step *s = &all[at];
 		if (s->number >= o->first_step && s->number <= o->last_step && ns < s->start_ns + s->dur_ns)
 			return true;
 	}
@@ -39,12 +34,11 @@ typedef struct warmup_end {
 
 static int64_t end_of_warmup(const rows *r, const rows_options *o, int32_t rank, warmup_end *known)
 {
-	size_t first = 0, n = 0;
+	size_t n = 0;
 
 	if (known->is_known && known->rank == rank)
 		return known->ns;
-	while (first < r->n_steps && r->steps[first].rank < rank)
-		first++;
+	size_t first = FIRST_NOT(i, 0, r->n_steps, r->steps[i].rank < rank);
 	while (first + n < r->n_steps && r->steps[first + n].rank == rank && n <= o->n_warmup)
 		n++;
 	*known = (warmup_end){ true, rank, n ? r->steps[first + n - 1].start_ns : INT64_MIN };

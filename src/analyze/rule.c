@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "base/format_number.h"
+#include "base/search.h"
 
 double rule_setting(const rule_run *r, size_t i)
 {
@@ -187,19 +188,12 @@ bool row_is_inside(const evidence *e, uint32_t number, uint32_t traits)
 
 uint32_t row_at(const evidence *e, uint32_t track, int64_t ns)
 {
-	size_t low = e->rows.first_of_track[track], high = e->rows.first_of_track[track + 1];
+	size_t first = e->rows.first_of_track[track];
+	size_t next = FIRST_NOT(i, first, e->rows.first_of_track[track + 1], e->rows.items[i].start_ns <= ns);
 
-	size_t first = low;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (e->rows.items[middle].start_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == first)
+	if (next == first)
 		return ROW_NONE;
-	uint32_t at = (uint32_t)low - 1;
+	uint32_t at = (uint32_t)next - 1;
 	while (at != ROW_NONE && row_end_ns(evidence_row(e, at)) < ns)
 		at = evidence_row(e, at)->parent;
 	return at;

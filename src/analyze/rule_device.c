@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/search.h"
 
 int64_t rule_exposed(const rule_run *r, uint32_t traits, tally *t)
 {
@@ -32,16 +33,9 @@ int64_t rule_exposed(const rule_run *r, uint32_t traits, tally *t)
 /* The idle stretch that holds the time, or NULL. */
 static const interval *idle_at(const evidence_rank *k, int64_t ns)
 {
-	size_t low = 0, high = k->idle.n;
+	size_t at = FIRST_NOT(i, 0, k->idle.n, k->idle.items[i].end <= ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (k->idle.items[middle].end <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < k->idle.n && k->idle.items[low].start <= ns ? &k->idle.items[low] : NULL;
+	return at < k->idle.n && k->idle.items[at].start <= ns ? &k->idle.items[at] : NULL;
 }
 
 int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, uint32_t number), tally *t)

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/search.h"
 
 /* ---- The device -------------------------------------------------------------------------------------------------- */
 
@@ -227,19 +228,14 @@ void rule_starved(rule_run *r, const starved_rule *what)
 void rule_link_time(rule_run *r, sonde_finding *f, int32_t rank, int64_t from_ns, int64_t to_ns)
 {
 	const evidence_rank *k = evidence_find_rank(r->e, rank);
-	size_t low = 0, high = k ? k->of->n_device : 0;
+	size_t n = k ? k->of->n_device : 0;
 
 	finding_time(f, from_ns, to_ns);
-	while (low < high) { /* the first work of the device behind it */
-		size_t middle = low + (high - low) / 2;
-		if (evidence_row(r->e, k->of->device[middle])->start_ns < to_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	low -= k && low == k->of->n_device && low > 0;
-	if (k && low < k->of->n_device)
-		finding_slice(r->result, f, evidence_row(r->e, k->of->device[low])->slice);
+	if (!n)
+		return;
+	/* the first work of the device behind it, or else the last */
+	size_t at = FIRST_NOT(i, 0, n - 1, evidence_row(r->e, k->of->device[i])->start_ns < to_ns);
+	finding_slice(r->result, f, evidence_row(r->e, k->of->device[at])->slice);
 }
 
 void rule_link_idle(rule_run *r, sonde_finding *f, idle_cost *cost)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/evidence.h"
+#include "base/search.h"
 
 const char *step_role_name(step_role role)
 {
@@ -115,16 +116,9 @@ static role_step whole_rank(const work *w, size_t k)
 
 size_t step_roles_at(const step_roles *s, int64_t ns)
 {
-	size_t low = 0, high = s->n_steps;
+	size_t n = FIRST_NOT(i, 0, s->n_steps, s->steps[i].start_ns <= ns);
 
-	while (low < high) { /* behind the last that starts at or before it */
-		size_t middle = low + (high - low) / 2;
-		if (s->steps[middle].start_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && ns < s->steps[low - 1].end_ns ? low - 1 : SIZE_MAX;
+	return n && ns < s->steps[n - 1].end_ns ? n - 1 : SIZE_MAX;
 }
 
 /* The step in which a call lies as a whole, or SIZE_MAX; steps are still those of the host. */

@@ -5,6 +5,7 @@
 #include "analyze/kernel_kind.h"
 #include "analyze/stats.h"
 #include "base/error.h"
+#include "base/search.h"
 
 /* ---- Sums -------------------------------------------------------------------------------------------------------- */
 
@@ -18,19 +19,12 @@ static size_t step_of(const straggler_search *s, const collective_event *e)
 	const row *at = &s->rows->items[collective_of(&s->found, m)->row];
 	int64_t ns = at->launch != ROW_NONE ? s->rows->items[at->launch].start_ns : at->start_ns;
 	ns -= s->found.ranks[m->rank].offset;
-	size_t low = 0, high = s->n_steps;
 
 	if (!s->steps)
 		return 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->steps[middle].start_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	bool is_in = low > 0 && ns < s->steps[low - 1].start_ns + s->steps[low - 1].dur_ns;
-	return is_in ? low - 1 : s->n_steps;
+	size_t n = FIRST_NOT(i, 0, s->n_steps, s->steps[i].start_ns <= ns);
+	bool is_in = n > 0 && ns < s->steps[n - 1].start_ns + s->steps[n - 1].dur_ns;
+	return is_in ? n - 1 : s->n_steps;
 }
 
 static int compare_ns(const void *a, const void *b)

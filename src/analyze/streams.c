@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include "base/big.h"
+#include "base/search.h"
 #include "base/vec.h"
 
 enum { FOUND = 64 }; /* a power of two */
@@ -55,19 +56,11 @@ static void sort_streams(streams *s)
 size_t streams_at(const streams *s, int64_t stream)
 {
 	uint32_t *found = &s->found[place_of(stream)];
-	size_t low = 0, high = s->n;
 
 	if (*found < s->n && s->items[*found].stream == stream)
 		return *found;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->items[middle].stream < stream)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*found = (uint32_t)low;
-	return low;
+	*found = (uint32_t)FIRST_NOT(i, 0, s->n, s->items[i].stream < stream);
+	return *found;
 }
 
 bool streams_find(const work_rank *rank, streams *ret)

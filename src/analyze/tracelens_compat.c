@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/search.h"
 #include "base/vec.h"
 
 enum { IS_OP = 1, IS_CALL = 2, IS_HOST = IS_OP | IS_CALL, IS_GRAPH = 4, IS_LAUNCH = 8, IS_MEMCPY = 16, IS_DEVICE = 32 };
@@ -231,20 +232,14 @@ static bool load_arrows(tl *t)
 /* The track where the arrow that starts at the call ends, or UINT32_MAX. */
 static uint32_t arrow_end(const tl *t, const tl_row *call)
 {
-	size_t low = 0, high = t->arrows.n;
+	const tl_arrow *all = t->arrows.items;
+	size_t at = FIRST_NOT(i, 0, t->arrows.n,
+			      all[i].rank < call->rank || (all[i].rank == call->rank && all[i].id < call->key));
 	uint32_t track = UINT32_MAX;
 	bool has_start = false;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const tl_arrow *a = &t->arrows.items[middle];
-		if (a->rank < call->rank || (a->rank == call->rank && a->id < call->key))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < t->arrows.n; low++) {
-		const tl_arrow *a = &t->arrows.items[low];
+	for (; at < t->arrows.n; at++) {
+		const tl_arrow *a = &all[at];
 		if (a->rank != call->rank || a->id != call->key)
 			break;
 		has_start |= !a->is_end;
@@ -256,20 +251,14 @@ static uint32_t arrow_end(const tl *t, const tl_row *call)
 /* Device rows of the call's rank and key: [*ret_first, return). */
 static size_t same_key(const tl *t, const tl_row *call, size_t *ret_first)
 {
-	size_t low = 0, high = t->device.n;
+	const tl_row *all = t->device.items;
+	size_t at = FIRST_NOT(i, 0, t->device.n,
+			      all[i].rank < call->rank || (all[i].rank == call->rank && all[i].key < call->key));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const tl_row *d = &t->device.items[middle];
-		if (d->rank < call->rank || (d->rank == call->rank && d->key < call->key))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*ret_first = low;
-	while (low < t->device.n && t->device.items[low].rank == call->rank && t->device.items[low].key == call->key)
-		low++;
-	return low;
+	*ret_first = at;
+	while (at < t->device.n && all[at].rank == call->rank && all[at].key == call->key)
+		at++;
+	return at;
 }
 
 /* The same process and thread, of whatever kind. */

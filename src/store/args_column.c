@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/decimal.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "format/varint.h"
 #include "store/index_image.h"
@@ -207,16 +208,9 @@ void args_columns_done(args_column *wanted, size_t n)
 /* Records were read in order. */
 static args_value find_rare(const args_column *c, uint32_t record)
 {
-	size_t low = 0, high = c->rare.n;
+	size_t at = FIRST_NOT(i, 0, c->rare.n, c->rare.items[i].record < record);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (c->rare.items[middle].record < record)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < c->rare.n && c->rare.items[low].record == record ? c->rare.items[low] : (args_value){ 0 };
+	return at < c->rare.n && c->rare.items[at].record == record ? c->rare.items[at] : (args_value){ 0 };
 }
 
 static args_value column_value(const sonde_index *ix, const args_column *c, uint32_t args)

@@ -4,6 +4,7 @@
  */
 #include "store/trace.h"
 
+#include "base/search.h"
 static int compare_pairs(const void *a, const void *b)
 {
 	const clock_pair *x = a, *y = b;
@@ -61,14 +62,5 @@ bool clock_map_build(trace_stream *s)
 
 size_t clock_map_find(const trace_stream *s, uint64_t ticks)
 {
-	size_t low = 0, high = s->n_segments;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-		if (s->segments[middle].from <= ticks)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 1, s->n_segments, s->segments[i].from <= ticks) - 1;
 }

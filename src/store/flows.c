@@ -3,6 +3,7 @@
  * here those get their numbers. Each track's points are put in order, most often the order they have, then the tracks
  * are merged: a heap says whose next point comes first.
  */
+#include "base/search.h"
 #include "store/builder_state.h"
 #include "store/trace.h"
 
@@ -97,16 +98,9 @@ static void end_run(flow_run *run)
 static uint32_t args_of(const builder *b, const flow_event *f)
 {
 	const flow_args *all = (const flow_args *)b->flow_args.bytes;
-	size_t low = 0, high = b->flow_args.n / sizeof *all;
+	size_t n = b->flow_args.n / sizeof *all, at = FIRST_NOT(i, 0, n, all[i].arrival < f->arrival);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (all[middle].arrival < f->arrival)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < b->flow_args.n / sizeof *all && all[low].arrival == f->arrival ? all[low].args : 0;
+	return at < n && all[at].arrival == f->arrival ? all[at].args : 0;
 }
 
 static void put_flow(const builder *b, build_table *t, const flow_run *run)

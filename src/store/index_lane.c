@@ -6,6 +6,7 @@
  * at the rows.
  */
 #include <string.h>
+#include "base/search.h"
 #include "store/index_image.h"
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
@@ -185,19 +186,10 @@ bool lane_next_marked(lane_cursor *c, const uint8_t *sites, uint64_t end, index_
 
 uint32_t index_lane_of(const sonde_index *ix, uint64_t id)
 {
-	uint64_t low = 0, high = ix->n_lanes;
-
 	if (id >= index_n_slices(ix))
 		return INDEX_NONE;
 	/* The last lane whose first slice is not behind it: those before that start at the same number are empty. */
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		if (ix->lanes[middle].first_slice <= id)
-			low = middle;
-		else
-			high = middle;
-	}
-	return (uint32_t)low;
+	return (uint32_t)FIRST_NOT(i, 1, ix->n_lanes, ix->lanes[i].first_slice <= id) - 1;
 }
 
 bool index_slice_at(const sonde_index *ix, uint64_t id, index_slice *ret_slice)
@@ -275,18 +267,11 @@ static inline bool is_before(uint64_t start, uint64_t dur, uint64_t t, bool by_e
    first that is not before it; by their starts, the one before that one. */
 static uint64_t find_summary(const index_summary *s, uint64_t low, uint64_t high, uint64_t t, bool by_end)
 {
-	uint64_t first = low, end = high;
+	uint64_t at = FIRST_NOT(i, low, high, is_before(s[i].start_ns, s[i].span_ns, t, by_end));
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (is_before(s[middle].start_ns, s[middle].span_ns, t, by_end))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (by_end)
-		return low < end ? low : end - 1;
-	return low > first ? low - 1 : low;
+		return at < high ? at : high - 1;
+	return at > low ? at - 1 : at;
 }
 
 static uint64_t find_row(const sonde_index *ix, uint32_t number, uint64_t t, bool by_end)
@@ -335,19 +320,13 @@ uint32_t index_lane_below(const sonde_index *ix, uint32_t lane)
 /* The last block of the lane before which all parents are before the row. */
 static uint64_t find_parent_block(const sonde_index *ix, const index_lane *lane, uint64_t parent)
 {
-	uint64_t low = 0, high = divided_up(lane->n_slices, COLUMNS_ROWS);
+	columns c;
 
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		columns c;
-		/* One that cannot be read counts as behind: the search ends in one that can. */
-		if (lane_block(ix, lane, middle * COLUMNS_ROWS, &c) &&
-		    (uint64_t)columns_get(&c, SLICE_BEFORE_UP, 0) < parent)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	/* One that cannot be read counts as behind: the search ends in one that can. */
+	uint64_t next = FIRST_NOT(i, 1, divided_up(lane->n_slices, COLUMNS_ROWS),
+				  lane_block(ix, lane, i * COLUMNS_ROWS, &c) &&
+					  (uint64_t)columns_get(&c, SLICE_BEFORE_UP, 0) < parent);
+	return next - 1;
 }
 
 /* First row of the lane whose parent is the row or one behind it. */

@@ -5,6 +5,7 @@
  * argument records are checked by who looks them up.
  */
 #include <string.h>
+#include "base/search.h"
 #include "store/index_image.h"
 
 typedef struct table_shape {
@@ -115,26 +116,13 @@ uint64_t table_find(const sonde_index *ix, index_kind kind, unsigned column, int
 	if ((unsigned)kind >= SECTION_KINDS || column >= shapes[kind].n_columns)
 		return 0;
 	/* The last block whose first row is below the value; if none is, the first. */
-	uint64_t n_rows = ix->sections[kind].n_rows, low = 0, high = divided_up(n_rows, COLUMNS_ROWS);
-	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2;
-		if (open_block(ix, kind, middle * COLUMNS_ROWS, &c) && columns_get(&c, column, 0) < value)
-			low = middle;
-		else
-			high = middle;
-	}
-	uint64_t row = low * COLUMNS_ROWS;
+	uint64_t n_rows = ix->sections[kind].n_rows;
+	uint64_t next = FIRST_NOT(i, 1, divided_up(n_rows, COLUMNS_ROWS),
+				  open_block(ix, kind, i * COLUMNS_ROWS, &c) && columns_get(&c, column, 0) < value);
+	uint64_t row = (next - 1) * COLUMNS_ROWS;
 	if (!n_rows || !open_block(ix, kind, row, &c))
 		return row;
-	uint64_t first = 0, end = c.n_rows;
-	while (first < end) {
-		uint64_t middle = first + (end - first) / 2;
-		if (columns_get(&c, column, middle) < value)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return row + first;
+	return row + FIRST_NOT(i, 0, c.n_rows, columns_get(&c, column, i) < value);
 }
 
 uint64_t index_launch_of(const sonde_index *ix, uint64_t device_slice, int64_t *ret_correlation)

@@ -5,6 +5,7 @@
  * order of its queue, and its correlations mostly grow, so each search begins where the last one ended.
  */
 #include "store/builder_state.h"
+#include "base/search.h"
 
 enum { RELEASE_MARKS = 1 << 14 };
 
@@ -127,14 +128,7 @@ static size_t count_until(join *j, const host_call *key)
 			high -= step;
 		low = step <= high ? high - step + 1 : 0;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (call_before(key, &calls[middle]))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return j->at = low;
+	return j->at = FIRST_NOT(i, low, high, !call_before(key, &calls[i]));
 }
 
 /* The last call of the key's kind that starts no later than the key; else the first. NULL: there is none. */

@@ -16,6 +16,7 @@
  *
  * Times in here count from the trace's start (t) or from the view's left edge (v).
  */
+#include "base/search.h"
 #include "store/index_image.h"
 #include "store/runs.h"
 
@@ -379,16 +380,8 @@ static void draw_filtered(view *w, unsigned level, uint64_t n_rows, uint64_t fir
 static uint64_t first_seen(const view *w)
 {
 	const index_summary *s = w->levels.summaries[w->levels.n - 1];
-	uint64_t low = 0, high = w->levels.count[w->levels.n - 1];
 
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-		if (s[middle].start_ns + s[middle].span_ns < w->from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, w->levels.count[w->levels.n - 1], s[i].start_ns + s[i].span_ns < w->from);
 }
 
 size_t index_range(const sonde_index *ix, uint32_t lane, int64_t from_ns, int64_t to_ns, uint32_t n_pixels,

@@ -13,6 +13,7 @@
  * memory, and no input more than half of its own size.
  */
 #include "base/big.h"
+#include "base/search.h"
 #define SORT_JOIN_(a, b) a##b
 #define SORT_JOIN(a, b) SORT_JOIN_(a, b)
 #define SORT_(what) SORT_JOIN(SORT_NAME, what)
@@ -39,14 +40,7 @@ static size_t SORT_(_count)(const SORT_(_item) * items, size_t n, const SORT_(_i
 		step *= 2;
 	}
 	size_t high = low + step <= n ? low + step - 1 : n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (SORT_COUNTS(middle))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, low, high, SORT_COUNTS(i));
 }
 
 /* The same, looking near the end first. */
@@ -59,14 +53,7 @@ static size_t SORT_(_count_back)(const SORT_(_item) * items, size_t n, const SOR
 		step *= 2;
 	}
 	size_t low = step <= high ? high - step + 1 : 0;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (SORT_COUNTS(middle))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, low, high, SORT_COUNTS(i));
 #undef SORT_COUNTS
 }
 

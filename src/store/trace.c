@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/search.h"
 #include "format/events.h"
 #include <sonde/record.h>
 
@@ -297,19 +298,11 @@ static bool make_threads(sonde_trace *t)
 
 static trace_thread *find_thread(const sonde_trace *t, size_t stream, uint32_t number)
 {
-	size_t low = 0, high = t->threads.n;
+	trace_thread *all = t->threads.items;
+	size_t at = FIRST_NOT(i, 0, t->threads.n,
+			      all[i].stream < stream || (all[i].stream == stream && all[i].number < number));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		trace_thread *at = &t->threads.items[middle];
-		if (at->stream == stream && at->number == number)
-			return at;
-		if (at->stream < stream || (at->stream == stream && at->number < number))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < t->threads.n && all[at].stream == stream && all[at].number == number ? &all[at] : NULL;
 }
 
 static void name_threads(sonde_trace *t)

@@ -18,16 +18,9 @@ typedef struct backward {
 /* The step in which the time lies, or before which none begins later; NULL: it is before all. */
 static backward *step_at(const rows_rank *of, backward *steps, int64_t ns)
 {
-	size_t low = 0, high = of->n_steps;
+	int64_t at = rank_step_at(of, ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (of->steps[middle].start_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? &steps[low - 1] : NULL;
+	return at >= 0 ? &steps[at] : NULL;
 }
 
 static void find_backward(const evidence *e, const rows_rank *of, backward *steps)
