@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 #include "store/trace.h"
-#include "unit/export/compare_index.h"
+#include "unit/store/compare_index.h"
 #include "unit/store/temp_dir.h"
 
 static sonde_trace *open_path(const char *path)

@@ -113,7 +113,8 @@ static inline bool same_slices(comparison *c)
 	if (n != m)
 		return differ(c, "%zu lanes, %zu", n, m);
 	for (uint32_t i = 0; i < n; i++) {
-		if (x[i].group != y[i].group || x[i].depth != y[i].depth || x[i].n_slices != y[i].n_slices)
+		if (x[i].track != y[i].track || x[i].group != y[i].group || x[i].depth != y[i].depth ||
+		    x[i].n_slices != y[i].n_slices)
 			return differ(c, "lane %u: group %u %u, depth %u %u, %llu slices %llu", i, x[i].group,
 				      y[i].group, x[i].depth, y[i].depth, (unsigned long long)x[i].n_slices,
 				      (unsigned long long)y[i].n_slices);
