@@ -3,7 +3,7 @@
  *
  *   trace_scan()     finds the blocks of a file's bytes, sound or not       scan.c
  *   trace_join()     adds what the ring of a killed program still holds     join.c
- *   trace_finish()   threads, names, clock                                  trace.c
+ *   trace_finish()   threads, names, clock                                  trace_finish.c
  *   trace_walk()     decodes the events, thread by thread                   walk.h
  *
  * Event blocks stay encoded in the mapped file: a trace of 100 million events takes some 100 bytes a block here.

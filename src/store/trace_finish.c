@@ -1,0 +1,281 @@
+/*
+ * Puts what was scanned and joined in order. See trace.h.
+ *
+ * Blocks are sorted by thread and word, and those that repeat what another one has are dropped. From what is left come
+ * the threads with their names, what was lost, and when the trace begins and ends; from the pairs the clock.
+ */
+#include "store/trace.h"
+
+#include "base/error.h"
+#include "base/search.h"
+#include "format/events.h"
+
+static int compare_blocks(const void *a, const void *b)
+{
+	const trace_block *x = a, *y = b;
+
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	if (x->head.thread != y->head.thread)
+		return x->head.thread < y->head.thread ? -1 : 1;
+	if (x->head.first_word != y->head.first_word)
+		return x->head.first_word < y->head.first_word ? -1 : 1;
+	return x->head.n_words > y->head.n_words ? -1 : x->head.n_words < y->head.n_words;
+}
+
+/* Leaves out the events in the first n_words of the block. False when out of memory. */
+static bool skip_words(trace_block *b, uint64_t n_words)
+{
+	event_reader *r = malloc(sizeof *r);
+	uint64_t seen = 0;
+	event e;
+
+	if (!r)
+		return false;
+	events_open(r, b->bytes, b->len, b->head.base_ticks);
+	for (b->skip = 0; seen < n_words && events_next(r, &e); b->skip++)
+		seen += event_words(&e);
+	free(r);
+	b->n_events -= b->skip < b->n_events ? b->skip : b->n_events;
+	return true;
+}
+
+/* Removes blocks whose words another one has: the file and the ring both had them when the program was killed. The
+   writer flushes whole events, so a block either repeats what is there or begins where it ends. */
+static bool drop_repeated(sonde_trace *t)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < t->blocks.n; i++) {
+		trace_block *b = &t->blocks.items[i], *last = kept ? &t->blocks.items[kept - 1] : NULL;
+		bool same = last && last->stream == b->stream && last->head.thread == b->head.thread;
+		uint64_t have = same ? last->head.first_word + last->head.n_words : 0;
+		trace_stream *s = &t->streams.items[b->stream];
+		/* While a program runs, its thread may fill one chunk and begin the next between our looks at the two:
+		   what comes after a gap is later than what we saw. */
+		bool too_late = same && b->joined && s->live && b->head.first_word > have;
+		if (too_late || (same && b->head.first_word + b->head.n_words <= have)) {
+			s->n_joined -= s->n_joined < b->n_events ? s->n_joined : b->n_events;
+			continue;
+		}
+		if (same && b->head.first_word < have && !skip_words(b, have - b->head.first_word))
+			return false;
+		t->blocks.items[kept++] = *b;
+	}
+	t->blocks.n = kept;
+	return true;
+}
+
+static bool make_threads(sonde_trace *t)
+{
+	trace_thread *thread = NULL;
+
+	for (size_t i = 0; i < t->blocks.n; i++) {
+		const trace_block *b = &t->blocks.items[i];
+		if (!thread || thread->stream != b->stream || thread->number != b->head.thread) {
+			thread = VEC_ADD(&t->threads);
+			if (!thread)
+				return false;
+			*thread = (trace_thread){ .stream = b->stream,
+						  .number = b->head.thread,
+						  .tid = b->head.tid,
+						  .name = "",
+						  .first_block = i };
+		}
+		thread->n_blocks++;
+		t->diagnostics.n_kept += b->n_events;
+		t->streams.items[b->stream].n_kept += b->n_events;
+	}
+	return true;
+}
+
+static trace_thread *find_thread(const sonde_trace *t, size_t stream, uint32_t number)
+{
+	trace_thread *all = t->threads.items;
+	size_t at = FIRST_NOT(i, 0, t->threads.n,
+			      all[i].stream < stream || (all[i].stream == stream && all[i].number < number));
+
+	return at < t->threads.n && all[at].stream == stream && all[at].number == number ? &all[at] : NULL;
+}
+
+static void name_threads(sonde_trace *t)
+{
+	for (size_t i = 0; i < t->streams.n; i++) {
+		const trace_stream *s = &t->streams.items[i];
+		for (size_t k = 0; k < s->meta.n; k++) {
+			unsigned number;
+			if (sscanf(s->meta.items[k].key, "thread.%u", &number) != 1)
+				continue;
+			trace_thread *thread = find_thread(t, i, number);
+			if (thread)
+				thread->name = s->meta.items[k].value;
+		}
+	}
+}
+
+static bool resolve_category(sonde_trace *t, const trace_stream *s, trace_site *site)
+{
+	uint16_t category = site->record->category;
+	const trace_site *named =
+		category >= NAME_FIRST_ID && site->kind != NAME_STREAM ? trace_site_of(s, category) : NULL;
+	const char *text = named ? trace_text(t, named->name) : trace_category_name(category);
+
+	site->category = intern(&t->strings, text, strlen(text));
+	return site->category != INTERN_NONE;
+}
+
+static bool resolve_categories(sonde_trace *t, const trace_stream *s)
+{
+	for (size_t i = 0; s->site_pages && i < 256; i++)
+		for (size_t k = 0; s->site_pages[i] && k < 256; k++)
+			if (s->site_pages[i][k].record && !resolve_category(t, s, &s->site_pages[i][k]))
+				return false;
+	return true;
+}
+
+static void add_losses(sonde_trace *t, const trace_stream *s)
+{
+	trace_diagnostics *d = &t->diagnostics;
+
+	d->n_lost_full += s->info.n_lost_full;
+	d->n_lost_overwritten += s->info.n_lost_overwritten;
+	d->n_lost_signal += s->info.n_lost_signal;
+	d->n_lost_io += s->info.n_lost_io;
+	d->n_names_refused += s->info.n_names_refused;
+	d->n_unclosed_streams += s->info.state == STREAM_OPEN || s->info.state == STREAM_RECOVERED;
+	d->n_rings_missing += s->ring_missing && !s->live;
+}
+
+/* A closed stream says how many events were written: what is missing is lost even where no header tells. */
+static void check_totals(sonde_trace *t)
+{
+	uint64_t written = 0, kept = 0;
+
+	for (size_t i = 0; i < t->streams.n; i++)
+		if (t->streams.items[i].info.state != STREAM_CLOSED)
+			return;
+		else
+			written += t->streams.items[i].info.n_events;
+	kept = t->diagnostics.n_kept;
+	t->diagnostics.n_lost_damaged = written > kept ? written - kept : 0;
+}
+
+static int64_t last_event_ns(const trace_stream *s, const trace_block *b)
+{
+	static const event_reader empty;
+	event_reader *r = malloc(sizeof *r);
+	size_t hint = 0;
+	event e;
+
+	uint64_t ticks = b->head.base_ticks;
+	if (r) {
+		*r = empty;
+		events_open(r, b->bytes, b->len, ticks);
+		while (events_next(r, &e))
+			ticks = e.ticks > ticks ? e.ticks : ticks;
+		free(r);
+	}
+	return clock_map_ns(s, ticks, &hint);
+}
+
+/* Of a closed stream not all of whose events are there the file may have been cut: it ends with what is left, not when
+   its program did. After damage in the middle the last clock pair is still there, and it is that of the end. */
+static bool is_cut(const trace_stream *s)
+{
+	return s->info.state == STREAM_CLOSED && s->n_kept < s->info.n_events;
+}
+
+static void find_cut_ends(sonde_trace *t)
+{
+	for (size_t i = 0; i < t->streams.n; i++) {
+		trace_stream *s = &t->streams.items[i];
+		if (is_cut(s))
+			s->info.end_ns = s->pairs.n ? s->pairs.items[s->pairs.n - 1].ns : s->info.start_ns;
+	}
+	for (size_t i = 0; i < t->threads.n; i++) {
+		const trace_thread *thread = &t->threads.items[i];
+		trace_stream *s = &t->streams.items[thread->stream];
+		if (!is_cut(s))
+			continue;
+		int64_t last = last_event_ns(s, &t->blocks.items[thread->first_block + thread->n_blocks - 1]);
+		s->info.end_ns = last > s->info.end_ns ? last : s->info.end_ns;
+	}
+}
+
+/* From the first start to the last end; the end of a stream that was not closed is its last event. */
+static void find_span(sonde_trace *t)
+{
+	int64_t start = INT64_MAX, end = INT64_MIN;
+
+	for (size_t i = 0; i < t->streams.n; i++) {
+		const stream_block *info = &t->streams.items[i].info;
+		if (!t->streams.items[i].has_info)
+			continue;
+		start = info->start_ns < start ? info->start_ns : start;
+		end = info->end_ns > end ? info->end_ns : end;
+	}
+	for (size_t i = 0; i < t->threads.n; i++) {
+		const trace_thread *thread = &t->threads.items[i];
+		const trace_stream *s = &t->streams.items[thread->stream];
+		const trace_block *first = &t->blocks.items[thread->first_block];
+		size_t hint = 0;
+		if (s->has_info && s->info.end_ns)
+			continue;
+		int64_t last = last_event_ns(s, first + thread->n_blocks - 1);
+		end = last > end ? last : end;
+		if (!s->has_info) {
+			int64_t begin = clock_map_ns(s, first->head.base_ticks, &hint);
+			start = begin < start ? begin : start;
+		}
+	}
+	t->start_ns = start == INT64_MAX ? 0 : start;
+	t->end_ns = end < t->start_ns ? t->start_ns : end;
+}
+
+/* Ticks that no clock pair explains: the first of them is where the stream begins, so that nothing is before that. */
+static void anchor_clock(const sonde_trace *t, uint32_t number)
+{
+	trace_stream *s = &t->streams.items[number];
+	uint64_t first = UINT64_MAX;
+
+	if (s->pairs.n || !s->has_info || s->info.clock == CLOCK_NS)
+		return;
+	for (size_t i = 0; i < t->threads.n; i++) {
+		uint64_t ticks = t->blocks.items[t->threads.items[i].first_block].head.base_ticks;
+		if (t->threads.items[i].stream == number && ticks < first)
+			first = ticks;
+	}
+	if (first != UINT64_MAX)
+		s->segments[0] = (clock_segment){ first, trace_bounded_ns(s->info.start_ns), UINT64_C(1) << 32 };
+}
+
+static trace_site special_site(sonde_trace *t, const char *name)
+{
+	return (trace_site){ .name = intern(&t->strings, name, strlen(name)),
+			     .category = intern(&t->strings, "other", 5),
+			     .kind = NAME_SCOPE };
+}
+
+sonde_status trace_finish(sonde_trace *t, sonde_error *err)
+{
+	if (t->blocks.n)
+		qsort(t->blocks.items, t->blocks.n, sizeof t->blocks.items[0], compare_blocks);
+	bool ok = drop_repeated(t) && trace_settle_processes(t);
+	t->unnamed = special_site(t, "(unnamed)");
+	t->refused = special_site(t, "(too many names)");
+	ok = ok && make_threads(t) && t->unnamed.name != INTERN_NONE && t->refused.name != INTERN_NONE;
+	for (size_t i = 0; ok && i < t->streams.n; i++) {
+		trace_stream *s = &t->streams.items[i];
+		ok = clock_map_build(s) && resolve_categories(t, s);
+		if (ok)
+			anchor_clock(t, (uint32_t)i);
+		add_losses(t, s);
+	}
+	if (!ok)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	name_threads(t);
+	check_totals(t);
+	find_cut_ends(t);
+	find_span(t);
+	return SONDE_OK;
+}
