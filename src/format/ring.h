@@ -20,6 +20,7 @@
 enum {
 	RING_HEADER_BYTES = 4096,
 	RING_NAMES_BYTES = 4 << 20,
+	RING_CHUNKS_AT = RING_HEADER_BYTES + RING_NAMES_BYTES,
 	RING_CHUNK_BYTES = 64 << 10,
 	RING_DEFAULT_BYTES = 64 << 20,
 	RING_MIN_BYTES = 256 << 10,
@@ -41,6 +42,11 @@ typedef struct ring_chunk {
 } ring_chunk;
 _Static_assert(sizeof(ring_chunk) == RING_CHUNK_BYTES, "in the ring");
 enum { CHUNK_WORDS = (RING_CHUNK_BYTES - 64) / 8 };
+
+static inline size_t ring_chunk_offset(uint32_t index)
+{
+	return RING_CHUNKS_AT + (size_t)index * RING_CHUNK_BYTES;
+}
 
 /*
  * The writer is giving up what a chunk holds and counts it as lost. Both happen with the store to the chunk's

@@ -1,14 +1,15 @@
 /*
  * The runtime inside the profiled program: one static struct, shared by the files of this directory.
  *
- *   start.c    start, stop, pause, fork, exit
- *   config.c   from struct and environment to what shall be recorded
- *   ring.c     the shared memory: chunks for threads, taken, sealed and given back
- *   writer.c   the thread that encodes sealed chunks into the file
- *   names.c    names to 16-bit ids; text.h: short texts at once
- *   events.c   everything that is more than one word
- *   memory.c   who holds how much
- *   clock.c    ticks, and pairs of ticks and nanoseconds
+ *   start.c       start, stop, pause, fork, exit
+ *   config.c      from struct and environment to what shall be recorded
+ *   ring_file.c   the shared memory: made, grown and given up
+ *   ring.c        its chunks for threads: taken, sealed and given back
+ *   writer.c      the thread that encodes sealed chunks into the file
+ *   names.c       names to 16-bit ids; text.h: short texts at once
+ *   events.c      everything that is more than one word
+ *   memory.c      who holds how much
+ *   clock.c       ticks, and pairs of ticks and nanoseconds
  *
  * A thread writes events into its chunk through sonde_room_ (record.h). When that is full, or on its first event, it
  * comes to ring_take(). Locks: session (start and stop), then names, then chunks; none is held while an event is
@@ -81,7 +82,7 @@ struct runtime {
 	pthread_key_t key; /* its destructor seals the chunk of a thread that ends */
 	uint64_t n_launches;
 
-	/* ring.c */
+	/* ring_file.c */
 	ring_header *ring;
 	int ring_fd;
 	dev_t ring_device;
@@ -90,6 +91,8 @@ struct runtime {
 	uint32_t mapped_chunks; /* there is room for so many */
 	uint32_t max_chunks;	/* what the user gave us */
 	uint32_t room_chunks;	/* and with those that threads get beyond it when all the others sit with threads */
+
+	/* ring.c */
 	uint32_t n_bound; /* chunks that only a thread can give back: it writes into them, or has not finished one */
 	uint32_t *free_chunks; /* a stack: the one used last is warm */
 	uint32_t n_free;
@@ -138,9 +141,17 @@ void names_attach(void);  /* copies what is known into a new ring; under names_l
 size_t names_bytes(void); /* published so far */
 const uint8_t *names_at(size_t offset);
 
-/* ring.c */
+/* ring_file.c */
+enum { RING_GROW = 4 }; /* chunks at once */
 sonde_status ring_open(const char *beside, sonde_error *err);
+bool ring_reserve(size_t offset, size_t len); /* makes sure that memory is there; false: the file system is full */
+/* Makes up to n more chunks usable, `most` in all, and returns how many; called with chunks_lock. */
+uint32_t ring_grow(uint32_t n, uint32_t most);
 void ring_unlink(void);
+void ring_unmap(void);
+
+/* ring.c */
+enum { CHUNK_NONE = UINT32_MAX }; /* the number of no chunk */
 void ring_begin_session(void);
 /* Room for a whole event in this thread's chunk, after sonde_reserve_ had none for it; NULL: counted as lost. */
 uint64_t *ring_take(size_t n_words);
@@ -152,10 +163,9 @@ void ring_set_flushed(ring_chunk *chunk, uint64_t n_words);
 ring_chunk *ring_next_sealed(void); /* writer: oldest first; NULL */
 ring_chunk *ring_chunk_at(uint32_t index);
 uint32_t ring_n_chunks(void);
-bool ring_is_short(uint32_t n);		      /* all chunks are in use but fewer than n */
-void ring_bind(int by);			      /* writer: so many more chunks wait for their threads */
-bool ring_reserve(size_t offset, size_t len); /* makes sure that memory is there; false: the file system is full */
-void ring_prepare(void);		      /* writer: keeps some fresh chunks ready */
+bool ring_is_short(uint32_t n); /* all chunks are in use but fewer than n */
+void ring_bind(int by);		/* writer: so many more chunks wait for their threads */
+void ring_prepare(void);	/* writer: keeps some fresh chunks ready */
 void count_lost(uint64_t *counter, uint64_t n);
 
 /* writer.c */

@@ -52,7 +52,7 @@ static bool open_ring(join *j)
 
 	j->fd = open(j->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (j->fd < 0 || fstat(j->fd, &st) != 0 || !S_ISREG(st.st_mode) || (st.st_uid != user && user != 0) ||
-	    (size_t)st.st_size < RING_HEADER_BYTES + RING_NAMES_BYTES)
+	    (size_t)st.st_size < RING_CHUNKS_AT)
 		return false;
 	j->is_mine = st.st_uid == user;
 	void *memory = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, j->fd, 0);
@@ -192,7 +192,7 @@ static void join_clock(join *j, const stream_block *info)
 
 static uint32_t count_chunks(const join *j)
 {
-	size_t room = (j->len - RING_HEADER_BYTES - RING_NAMES_BYTES) / RING_CHUNK_BYTES;
+	size_t room = (j->len - RING_CHUNKS_AT) / RING_CHUNK_BYTES;
 
 	return j->ring->n_chunks < room ? j->ring->n_chunks : (uint32_t)room;
 }
@@ -217,7 +217,7 @@ static void read_ring(join *j)
 	trace_stream *s = trace_stream_of(j->trace, j->stream);
 	stream_block info = j->ring->info;
 
-	const ring_chunk *chunks = (const ring_chunk *)(base + RING_HEADER_BYTES + RING_NAMES_BYTES);
+	const ring_chunk *chunks = (const ring_chunk *)(base + RING_CHUNKS_AT);
 	if (!s->live)
 		settle_loss(j, chunks, &info);
 	trace_sanitize_info(&info);

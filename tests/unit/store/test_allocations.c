@@ -223,7 +223,7 @@ static void make_rich(void)
 	make_save(&m, path);
 	make_done(&m);
 
-	size_t bytes = RING_HEADER_BYTES + RING_NAMES_BYTES + 2 * RING_CHUNK_BYTES;
+	size_t bytes = RING_CHUNKS_AT + 2 * RING_CHUNK_BYTES;
 	ring_header *ring = calloc(1, bytes);
 	assert_non_null(ring);
 	*ring = (ring_header){ .magic = RING_MAGIC, .stream = MAKE_STREAM, .version = FORMAT_VERSION, .n_chunks = 2 };
@@ -232,7 +232,7 @@ static void make_rich(void)
 	ring->names_bytes = (uint32_t)name_write((char *)ring + RING_HEADER_BYTES,
 						 &(name_parts){ .id = 50, .name = "late", .name_len = 4 });
 	for (uint32_t i = 0; i < 2; i++) {
-		ring_chunk *chunk = (ring_chunk *)((char *)ring + RING_HEADER_BYTES + RING_NAMES_BYTES) + i;
+		ring_chunk *chunk = (ring_chunk *)((char *)ring + RING_CHUNKS_AT) + i;
 		*chunk = (ring_chunk){ .state = CHUNK_ACTIVE, .thread = 5 + i };
 		make_words(chunk->words, (const made_event[]){ { 40, 50 }, { 50, END | 50 } }, 2);
 	}

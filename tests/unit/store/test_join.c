@@ -7,7 +7,7 @@
 #include "unit/store/make_file.h"
 
 enum { N_CHUNKS = 6 };
-static const size_t RING_BYTES = RING_HEADER_BYTES + RING_NAMES_BYTES + (size_t)N_CHUNKS * RING_CHUNK_BYTES;
+static const size_t RING_BYTES = RING_CHUNKS_AT + (size_t)N_CHUNKS * RING_CHUNK_BYTES;
 
 /* ---- Rings by hand ----------------------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ static ring_header *make_ring(const char *path)
 
 static ring_chunk *chunk_of(ring_header *ring, unsigned index)
 {
-	return (ring_chunk *)((char *)ring + RING_HEADER_BYTES + RING_NAMES_BYTES) + index;
+	return (ring_chunk *)((char *)ring + RING_CHUNKS_AT) + index;
 }
 
 static void fill_chunk(ring_header *ring, unsigned index, chunk_state state, uint32_t thread, uint64_t first_word,
@@ -375,7 +375,7 @@ static void other_version(ring_header *ring, const char *path)
 static void too_small(ring_header *ring, const char *path)
 {
 	(void)ring;
-	assert_int_equal(truncate(path, RING_HEADER_BYTES + RING_NAMES_BYTES - 1), 0);
+	assert_int_equal(truncate(path, RING_CHUNKS_AT - 1), 0);
 }
 
 static void behind_a_link(ring_header *ring, const char *path)

@@ -322,7 +322,7 @@ static void the_part_of_a_process_that_still_runs_stays_where_it_is(void **state
 
 static void what_the_rings_of_killed_processes_hold_is_recovered(void **state)
 {
-	enum { RING_BYTES = RING_HEADER_BYTES + RING_NAMES_BYTES + RING_CHUNK_BYTES };
+	enum { RING_BYTES = RING_CHUNKS_AT + RING_CHUNK_BYTES };
 	sonde_recorder *r = open_recorder("run.sonde");
 	ring_header *ring = calloc(1, RING_BYTES);
 	uint64_t n_recovered;
@@ -337,7 +337,7 @@ static void what_the_rings_of_killed_processes_hold_is_recovered(void **state)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	*ring = (ring_header){ .magic = RING_MAGIC, .stream = 1, .version = FORMAT_VERSION, .n_chunks = 1 };
-	ring_chunk *chunk = (ring_chunk *)((char *)ring + RING_HEADER_BYTES + RING_NAMES_BYTES);
+	ring_chunk *chunk = (ring_chunk *)((char *)ring + RING_CHUNKS_AT);
 	chunk->state = CHUNK_ACTIVE;
 	chunk->thread = 1;
 	chunk->first_word = 2;
