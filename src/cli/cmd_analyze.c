@@ -20,12 +20,7 @@ static const option_def analyze_options[] = {
 	SELECT_TO,
 	SELECT_OTHERS,
 	SELECT_WARMUP_TOO,
-	{ .name = "json",
-	  .id = OPTION_JSON,
-	  .help = "for programs; also --csv, --markdown and --html",
-	  .group = "Output" },
-	OUTPUT_FILE,
-	OUTPUT_OTHERS,
+	OUTPUT_ALL("Output"),
 	{ .name = NULL },
 };
 

@@ -17,12 +17,7 @@ static const option_def bottlenecks_options[] = {
 	SELECT_WARMUP,
 	{ .name = "set", .id = OPTION_SET, .argument = "KEY=VALUE", .help = "a threshold: analyze bottlenecks --list" },
 	{ .name = "top", .id = OPTION_TOP, .argument = "N", .help = "N findings, or all (5 for people)" },
-	{ .name = "json",
-	  .id = OPTION_JSON,
-	  .help = "for programs; also --csv, --markdown and --html",
-	  .group = "Output" },
-	OUTPUT_FILE,
-	OUTPUT_OTHERS,
+	OUTPUT_ALL("Output"),
 	{ .name = NULL },
 };
 

@@ -36,12 +36,7 @@ static const option_def compare_options[] = {
 	  .help = "compare FILE with the runs kept in DIR, and add it" },
 	{ .name = "name", .id = NAME, .argument = "NAME" },
 	{ .name = "keep", .id = KEEP, .argument = "N" },
-	{ .name = "json",
-	  .id = OPTION_JSON,
-	  .help = "for programs; also --csv, --markdown and --html",
-	  .group = "Output" },
-	OUTPUT_FILE,
-	OUTPUT_OTHERS,
+	OUTPUT_ALL("Output"),
 	{ .name = NULL },
 };
 

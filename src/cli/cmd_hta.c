@@ -4,21 +4,8 @@
 #include "cli/select.h"
 
 static const option_def hta_options[] = {
-	SELECT_STEPS,
-	SELECT_RANKS,
-	SELECT_WARMUP,
-	SELECT_FROM,
-	SELECT_TO,
-	SELECT_COMPAT,
-	SELECT_SET,
-	SELECT_TOP,
-	{ .name = "json",
-	  .id = OPTION_JSON,
-	  .help = "for programs; also --csv, --markdown and --html",
-	  .group = "Output" },
-	OUTPUT_FILE,
-	OUTPUT_OTHERS,
-	{ .name = NULL },
+	SELECT_STEPS,  SELECT_RANKS, SELECT_WARMUP, SELECT_FROM,	  SELECT_TO,
+	SELECT_COMPAT, SELECT_SET,   SELECT_TOP,    OUTPUT_ALL("Output"), { .name = NULL },
 };
 
 const command hta_command = {

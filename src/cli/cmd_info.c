@@ -2,9 +2,7 @@
 #include "cli/analysis.h"
 
 static const option_def info_options[] = {
-	{ .name = "json", .id = OPTION_JSON, .help = "for programs; also --csv, --markdown and --html" },
-	OUTPUT_FILE,
-	OUTPUT_OTHERS,
+	OUTPUT_ALL(NULL),
 	{ .name = NULL },
 };
 

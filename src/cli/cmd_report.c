@@ -14,12 +14,7 @@ static const option_def report_options[] = {
 	SELECT_TOP,
 	SELECT_SORT,
 	SELECT_TO,
-	{ .name = "json",
-	  .id = OPTION_JSON,
-	  .help = "for programs; also --csv, --markdown and --html",
-	  .group = "Output" },
-	OUTPUT_FILE,
-	OUTPUT_OTHERS,
+	OUTPUT_ALL("Output"),
 	{ .name = NULL },
 };
 

@@ -4,15 +4,7 @@
 #include "cli/select.h"
 
 static const option_def summary_options[] = {
-	SELECT_STEPS,
-	SELECT_RANKS,
-	SELECT_WARMUP,
-	SELECT_FROM,
-	SELECT_TO,
-	{ .name = "json", .id = OPTION_JSON, .help = "for programs; also --csv, --markdown and --html" },
-	OUTPUT_FILE,
-	OUTPUT_OTHERS,
-	{ .name = NULL },
+	SELECT_STEPS, SELECT_RANKS, SELECT_WARMUP, SELECT_FROM, SELECT_TO, OUTPUT_ALL(NULL), { .name = NULL },
 };
 
 const command summary_command = {

@@ -2,7 +2,7 @@
  * Where a result goes and how it looks: --json, --csv, --markdown, --html, -o FILE, --color WHEN, the same for every
  * command.
  *
- *   output to = { 0 };                        the table of options has OUTPUT_JSON, OUTPUT_FILE, ...
+ *   output to = { 0 };                        the table of options has OUTPUT_ALL, or OUTPUT_JSON, ...
  *   output_option(&to, &o, id)                for ids that the command does not know itself
  *   output_print(&to, result)                 all in one; or
  *   output_open(&to), to.stream, output_close(&to, ok)
@@ -28,15 +28,6 @@ enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_MARKDOWN, OPTION_HTML, OPTION_TABL
 	{                                                                                                              \
 		.name = "csv", .id = OPTION_CSV, .help = "the table as CSV, for spreadsheets"                          \
 	}
-/* Those that the help of --json mentions, and what only the manual does. */
-/* clang-format off */
-#define OUTPUT_OTHERS \
-	{ .name = "csv", .id = OPTION_CSV }, \
-	{ .name = "markdown", .id = OPTION_MARKDOWN }, \
-	{ .name = "html", .id = OPTION_HTML }, \
-	{ .name = "table", .id = OPTION_TABLE, .argument = "KEY" }, \
-	{ .name = "color", .id = OPTION_COLOR, .argument = "WHEN" }
-/* clang-format on */
 #define OUTPUT_FILE                                                                                                    \
 	{                                                                                                              \
 		.name = "output", .id = OPTION_OUTPUT, .letter = 'o', .argument = "FILE",                              \
@@ -47,6 +38,18 @@ enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_MARKDOWN, OPTION_HTML, OPTION_TABL
 		.name = "color", .id = OPTION_COLOR, .argument = "WHEN",                                               \
 		.help = "auto (on a terminal), always or never"                                                        \
 	}
+/* Every form of a result: the help of --json mentions the others, the rest is in the manual. `heading` stands above;
+   NULL: none. */
+/* clang-format off */
+#define OUTPUT_ALL(heading) \
+	{ .name = "json", .id = OPTION_JSON, .help = "for programs; also --csv, --markdown and --html", .group = heading }, \
+	OUTPUT_FILE, \
+	{ .name = "csv", .id = OPTION_CSV }, \
+	{ .name = "markdown", .id = OPTION_MARKDOWN }, \
+	{ .name = "html", .id = OPTION_HTML }, \
+	{ .name = "table", .id = OPTION_TABLE, .argument = "KEY" }, \
+	{ .name = "color", .id = OPTION_COLOR, .argument = "WHEN" }
+/* clang-format on */
 
 typedef struct output {
 	sonde_format format;
