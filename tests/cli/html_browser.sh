@@ -1,24 +1,9 @@
 #!/usr/bin/env bash
 # Pages in a real browser; see tests/browser/report.js. `tools/setup.sh browser` installs what it needs.
 set -u
-skip() {
-	echo "$1; tools/setup.sh browser installs it"
-	exit 77
-}
-modules=$SOURCE/build/browser/node_modules
-command -v node > /dev/null || skip "node is missing"
-[ -d "$modules/playwright-core" ] || skip "playwright-core is missing"
-CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "chromium is missing"
-export CHROMIUM NODE_PATH=$modules
-case $BUILD in
-*asan | *tsan)
-	echo "the page is the same as in the release build, where it is tested"
-	exit 77
-	;;
-esac
+. "$SOURCE/tests/browser/lib.sh"
 [ -x "$BUILD/unit_present_html" ] || skip "unit_present_html was not built"
 
-work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 for page in plain hostile; do
 	"$BUILD/unit_present_html" $page > "$work/$page.html" || exit 1
 done

@@ -1,23 +1,8 @@
 #!/usr/bin/env bash
 # Flame graphs and timelines as files, in a real browser; see tests/browser/mail.js.
 set -u
-skip() {
-	echo "$1; tools/setup.sh browser installs it"
-	exit 77
-}
-modules=$SOURCE/build/browser/node_modules
-command -v node > /dev/null || skip "node is missing"
-[ -d "$modules/playwright-core" ] || skip "playwright-core is missing"
-CHROMIUM=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "chromium is missing"
-export CHROMIUM NODE_PATH=$modules
-case $BUILD in
-*asan | *tsan)
-	echo "the page is the same as in the release build, where it is tested"
-	exit 77
-	;;
-esac
+. "$SOURCE/tests/browser/lib.sh"
 
-work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 python3 - "$work/trace.json" <<'EOT' || exit 77
 import json, sys
 hostile = ['<script>window.pwned = 1</script>', '</script><img src=x onerror="window.pwned = 1">', '"\' onload=\'x', '\u202e \u0000', '<' * 100000]

@@ -6,18 +6,6 @@
 
 #include "base/new_file.h"
 
-static size_t count_entries(void)
-{
-	DIR *dir = opendir(temp_dir);
-	size_t n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n - 2;
-}
-
 static void check_content(const char *path, const char *want)
 {
 	size_t len;
@@ -43,13 +31,13 @@ static void it_appears_at_the_end(void **state)
 			assert_false(temp_exists(path));
 		assert_true(new_file_commit(&f));
 		check_content(path, texts[i]);
-		assert_int_equal(count_entries(), 1);
+		assert_int_equal(temp_count(), 1);
 	}
 	assert_true(new_file_open(&f, path));
 	assert_true(write(f.fd, "third", 5) > 0);
 	new_file_abandon(&f);
 	check_content(path, "second");
-	assert_int_equal(count_entries(), 1);
+	assert_int_equal(temp_count(), 1);
 	temp_clear();
 }
 
@@ -95,7 +83,7 @@ static void a_killed_writer_leaves_nothing(void **state)
 	assert_int_not_equal(c, 'x');
 	assert_false(temp_exists(path));
 	if (c == 'y')
-		assert_int_equal(count_entries(), 0);
+		assert_int_equal(temp_count(), 0);
 	close(ready[0]);
 	close(ready[1]);
 	temp_clear();

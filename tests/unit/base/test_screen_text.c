@@ -89,45 +89,12 @@ static void a_huge_name_takes_linear_time(void **state)
 	free(text);
 }
 
-static void code_points_decode_strictly(void **state)
-{
-	static const struct {
-		const char *text;
-		size_t len, n;
-		uint32_t code;
-	} cases[] = {
-		{ "a", 1, 1, 'a' },
-		{ "\0", 1, 1, 0 },
-		{ "\xc3\xa9", 2, 2, 0xe9 },
-		{ "\xe2\x82\xac", 3, 3, 0x20ac },
-		{ "\xf4\x8f\xbf\xbf", 4, 4, 0x10ffff },
-		{ "\xf4\x90\x80\x80", 4, 0, 0 },
-		{ "\xed\x9f\xbf", 3, 3, 0xd7ff },
-		{ "\xed\xa0\x80", 3, 0, 0 },
-		{ "\xc1\xbf", 2, 0, 0 },
-		{ "\xe0\x9f\xbf", 3, 0, 0 },
-		{ "\xf0\x8f\xbf\xbf", 4, 0, 0 },
-		{ "\xe2\x82\xac", 2, 0, 0 },
-		{ "\x80", 1, 0, 0 },
-		{ "\xf8\x88\x80\x80", 4, 0, 0 },
-	};
-	(void)state;
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		uint32_t code = 0;
-
-		assert_int_equal(utf8_decode(cases[i].text, cases[i].len, &code), cases[i].n);
-		assert_int_equal(code, cases[i].code);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_text_is_cut_in_the_middle),
 		cmocka_unit_test(every_byte_and_cut_is_safe),
 		cmocka_unit_test(a_huge_name_takes_linear_time),
-		cmocka_unit_test(code_points_decode_strictly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

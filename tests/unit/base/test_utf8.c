@@ -20,6 +20,7 @@ static void whole_code_points_decode_and_nothing_else(void **state)
 		{ "\xc2\x80", 2, 2, 0x80 },
 		{ "\xdf\xbf", 2, 2, 0x7ff },
 		{ "\xe0\xa0\x80", 3, 3, 0x800 },
+		{ "\xed\x9f\xbf", 3, 3, 0xd7ff },
 		{ "\xef\xbf\xbf", 3, 3, 0xffff },
 		{ "\xf0\x90\x80\x80", 4, 4, 0x10000 },
 		{ "\xf4\x8f\xbf\xbf", 4, 4, 0x10ffff },
@@ -27,6 +28,7 @@ static void whole_code_points_decode_and_nothing_else(void **state)
 		/* cut off */
 		{ "\xc3", 1, 0, 0 },
 		{ "\xe2\x82", 2, 0, 0 },
+		{ "\xe2\x82\xac", 2, 0, 0 },
 		{ "\xf0\x9f\x98", 3, 0, 0 },
 		/* overlong */
 		{ "\xc0\x80", 2, 0, 0 },

@@ -512,18 +512,6 @@ static void a_saved_trace_is_the_same_bytes(void **state)
 	temp_clear();
 }
 
-static size_t count_entries(void)
-{
-	DIR *dir = opendir(temp_dir);
-	size_t n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
 static void what_cannot_be_saved_leaves_nothing(void **state)
 {
 	blob ix = make_index("mm", 5000, 3);
@@ -536,7 +524,7 @@ static void what_cannot_be_saved_leaves_nothing(void **state)
 	temp_write(temp_path("in.sonde"), ix.ptr, ix.len);
 	temp_write(temp_path("old.sonde"), "old", 3);
 	assert_int_equal(sonde_trace_open(temp_path("in.sonde"), &t, NULL), SONDE_OK);
-	size_t n_entries = count_entries();
+	size_t n_entries = temp_count();
 	assert_int_equal(sonde_trace_save(t, temp_path("no/such/dir.sonde"), &err), SONDE_E_IO);
 	assert_non_null(strstr(err.message, "no/such/dir.sonde: cannot write: No such file or directory"));
 	assert_int_equal(sonde_trace_save(t, temp_dir, &err), SONDE_E_IO);
@@ -555,7 +543,7 @@ static void what_cannot_be_saved_leaves_nothing(void **state)
 	uint8_t *old = temp_read(temp_path("old.sonde"), &len);
 	assert_string_equal((char *)old, "old");
 	free(old);
-	assert_int_equal(count_entries(), n_entries);
+	assert_int_equal(temp_count(), n_entries);
 	sonde_trace_free(t);
 	free(ix.ptr);
 	temp_clear();

@@ -93,4 +93,17 @@ static inline bool temp_exists(const char *path)
 	return lstat(path, &st) == 0;
 }
 
+/* How many files are in the directory. */
+static inline size_t temp_count(void)
+{
+	DIR *dir = opendir(temp_dir);
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n - 2; /* "." and ".." */
+}
+
 #endif

@@ -161,11 +161,9 @@ static const char usual_events[] = "1: 10 -20 30 2: 11 -21 31";
 
 static void a_dead_program_s_ring_goes_into_the_file(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring");
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	save_killed(path, dead_process(), ring);
 	fill_usual(make_ring(ring));
 
@@ -192,12 +190,10 @@ static void a_dead_program_s_ring_goes_into_the_file(void **state)
 
 static void a_running_program_is_watched_and_left_alone(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring");
 	size_t len_before, len_after;
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	save_killed(path, this_process(), ring);
 	fill_usual(make_ring(ring));
 	uint8_t *before = temp_read(path, &len_before);
@@ -220,11 +216,9 @@ static void a_running_program_is_watched_and_left_alone(void **state)
 /* Killed between write() and the note of it. */
 static void what_file_and_ring_both_have_counts_once(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring");
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	for (uint64_t n_more = 0; n_more < 2; n_more++) {
 		save_killed(path, dead_process(), ring);
 		ring_header *r = make_ring(ring);
@@ -246,12 +240,10 @@ static void what_file_and_ring_both_have_counts_once(void **state)
 /* Killed inside write(): the ring has what the cut-off block would have had. */
 static void a_block_cut_off_by_the_kill_does_not_hide_what_is_recovered(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring");
 	maker m = { 0 };
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	make_killed(&m, dead_process(), ring);
 	size_t whole = m.len;
 	MAKE_EVENTS(&m, 1, { 30, 40, 8, { 1, 2, 3, 4, 5, 6, 7, 8 } }, { 40, 41, 8, { 1, 2, 3, 4, 5, 6, 7, 8 } });
@@ -277,11 +269,9 @@ static void a_block_cut_off_by_the_kill_does_not_hide_what_is_recovered(void **s
 
 static void events_behind_one_that_was_never_finished_are_counted_as_lost(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring");
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	save_killed(path, dead_process(), ring);
 	ring_header *r = make_ring(ring);
 	FILL_CHUNK(r, 0, CHUNK_ACTIVE, 1, 2, { 30, 40 }, { 40, 41 }, { 50, 42 });
@@ -298,11 +288,9 @@ static void events_behind_one_that_was_never_finished_are_counted_as_lost(void *
 
 static void counters_of_the_ring_replace_those_of_the_file(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring");
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	save_killed(path, dead_process(), ring);
 	ring_header *r = make_ring(ring);
 	r->info.n_lost_full = 12;
@@ -322,11 +310,9 @@ static void counters_of_the_ring_replace_those_of_the_file(void **state)
 
 static void a_ring_that_is_damaged_gives_what_is_sound(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring");
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	save_killed(path, dead_process(), ring);
 	ring_header *r = make_ring(ring);
 	r->n_chunks = UINT32_MAX;
@@ -422,10 +408,8 @@ static void a_ring_that_is_not_the_recording_s_is_neither_read_nor_removed(void 
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		char path[512], ring[512];
+		const char *path = temp_path("run.sonde"), *ring = temp_path(cases[i].ring);
 		size_t before, after;
-		snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-		snprintf(ring, sizeof ring, "%s", temp_path(cases[i].ring));
 		save_killed(path, dead_process(), cases[i].named ? cases[i].named : ring);
 		ring_header *r = make_ring(ring);
 		FILL_CHUNK(r, 0, CHUNK_ACTIVE, 5, 0, { 30, 40 });
@@ -449,11 +433,9 @@ static void a_ring_that_is_not_the_recording_s_is_neither_read_nor_removed(void 
 /* The recording says an absolute path; both may have been moved since. */
 static void a_ring_lies_beside_its_recording_wherever_that_is(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("moved.sonde"), *ring = temp_path("run.sonde.ring");
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("moved.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	save_killed(path, dead_process(), "/home/somebody/run.sonde.ring");
 	fill_usual(make_ring(ring));
 	sonde_trace *t = open_trace(path);
@@ -483,12 +465,9 @@ static void a_ring_in_shared_memory_is_found_by_its_full_name(void **state)
 
 static void a_file_that_cannot_be_written_keeps_its_ring(void **state)
 {
-	char path[512], ring[512], link[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring"), *link = temp_path("link.sonde");
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(link, sizeof link, "%s", temp_path("link.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	save_killed(path, dead_process(), ring);
 	fill_usual(make_ring(ring));
 	assert_int_equal(symlink(path, link), 0); /* links are read, not written through: works for root too */
@@ -502,15 +481,13 @@ static void a_file_that_cannot_be_written_keeps_its_ring(void **state)
 
 static void a_ring_of_somebody_else_s_is_never_removed(void **state)
 {
-	char path[512], ring[512];
+	const char *path = temp_path("run.sonde"), *ring = temp_path("run.sonde.ring");
 
 	(void)state;
 	if (geteuid() != 0) {
 		print_message("skipped: only root can give files away\n");
 		skip();
 	}
-	snprintf(path, sizeof path, "%s", temp_path("run.sonde"));
-	snprintf(ring, sizeof ring, "%s", temp_path("run.sonde.ring"));
 	save_killed(path, dead_process(), ring);
 	fill_usual(make_ring(ring));
 	assert_int_equal(chown(ring, 65534, 65534), 0);
