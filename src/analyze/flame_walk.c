@@ -106,16 +106,7 @@ static void find_warmup(walk *w, int32_t rank)
 /* The first that ends after the time. */
 static size_t warmup_after(const walk *w, int64_t ns)
 {
-	size_t low = 0, high = w->warmup.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (w->warmup.items[middle].to_ns <= ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, w->warmup.n, w->warmup.items[i].to_ns <= ns);
 }
 
 /* How much of [start, end) it is. */
