@@ -72,10 +72,13 @@ static bool join_names(profile *p)
 {
 	size_t n = 0;
 	const index_site *sites = trace_is_imported(p->trace) ? index_sites(p->trace->index, &n) : NULL;
+	size_t n_strings = sites ? index_n_strings(p->trace->index) : 0;
 	step_names firsts = { 0 };
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < n; i++) {
+		if (sites[i].name >= n_strings) /* of a damaged index */
+			continue;
 		p->names[sites[i].name].is_frame |= is_profiler_frame(index_text(p->trace->index, sites[i].category));
 		if (sites[i].class == CLASS_STEP && !p->names[sites[i].name].step)
 			ok = join_step(p, sites[i].name, &firsts);
