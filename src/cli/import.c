@@ -103,6 +103,8 @@ static int check_output(const import_request *r, const char *path)
 static int find_output(const command *c, const import_request *r, char *ret_path, size_t size)
 {
 	if (r->output) {
+		if (strcmp(r->output, "-") == 0)
+			return say_usage(c, "-o needs a FILE: a trace is not written to standard output");
 		if ((size_t)snprintf(ret_path, size, "%s", r->output) < size && *ret_path)
 			return check_output(r, ret_path);
 		return say_usage(c, "-o needs a FILE");

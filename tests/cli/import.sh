@@ -115,6 +115,10 @@ want_err "sonde: import: several files need -o FILE; see sonde import --help"
 run import .
 want_code 2
 want_err "sonde: import: '.' needs -o FILE; see sonde import --help"
+run import -o - trace.json
+want_code 2
+want_err "sonde: import: -o needs a FILE: a trace is not written to standard output; see sonde import --help"
+want "a file named -" [ ! -e ./- ]
 run import --threads 0 trace.json
 want_code 2
 run merge trace.json -o x.sonde
