@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include "analyze/flame.h"
+#include "analyze/intervals.h"
 #include "analyze/profiler_frame.h"
 #include "analyze/stats.h"
 #include "analyze/step_list.h"
@@ -26,12 +27,6 @@ typedef struct level {
 	size_t extra;	   /* next of the extras */
 } level;
 
-/* A time that is left out: [from, to). */
-typedef struct stretch {
-	int64_t from_ns, to_ns;
-} stretch;
-typedef VEC(stretch) stretches;
-
 typedef struct walk {
 	flame *flame;
 	const sonde_index *ix;
@@ -43,91 +38,15 @@ typedef struct walk {
 	size_t n_sites;
 	uint8_t *wanted; /* sites of options->name */
 	uint8_t *hidden; /* sites without a box: Python functions on demand, Kineto's row around all of the profile */
+	int32_t rank;	 /* of the track, whose are: */
+	bool has_window;
 	int64_t from_ns, to_ns;
-	stretches warmup; /* of the rank, apart from each other, in the order of time */
+	intervals warmup;
 	flame_extras extras;
 	size_t extra, extra_end; /* of bytes: those of the track that are left */
 	uint32_t outside;	 /* the node of bytes and kernels that no slice has; FLAME_NONE: not there yet */
 	level *levels[FLAME_DEPTH_MAX];
 } walk;
-
-/* ---- The warm-up ------------------------------------------------------------------------------------------------- */
-
-static int by_start(const void *a, const void *b)
-{
-	const stretch *x = a, *y = b;
-
-	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
-}
-
-/* What overlaps becomes one. */
-static size_t join_stretches(stretch *items, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		stretch *last = kept ? &items[kept - 1] : NULL;
-		if (last && items[i].from_ns <= last->to_ns)
-			last->to_ns = items[i].to_ns > last->to_ns ? items[i].to_ns : last->to_ns;
-		else
-			items[kept++] = items[i];
-	}
-	return kept;
-}
-
-static void find_warmup(walk *w, int32_t rank)
-{
-	size_t n, n_tracks, n_processes;
-	const index_step *steps = index_steps(w->ix, &n);
-	const index_track *tracks = index_tracks(w->ix, &n_tracks);
-	const index_process *p = index_processes(w->ix, &n_processes);
-	stretches *to = &w->warmup;
-
-	to->n = 0;
-	for (size_t i = 0; w->options->n_warmup && i < n; i++) {
-		const index_track *track = steps[i].track < n_tracks ? &tracks[steps[i].track] : NULL;
-		if (!track || track->kind == TRACK_STREAM || track->process >= n_processes ||
-		    p[track->process].rank != rank)
-			continue;
-		stretch *add = VEC_ADD(to);
-		w->failed |= !add;
-		if (!add)
-			return;
-		add->from_ns = index_start_ns(w->ix) + steps[i].start_ns;
-		add->to_ns = add->from_ns + steps[i].dur_ns;
-	}
-	if (!to->n)
-		return;
-	qsort(to->items, to->n, sizeof *to->items, by_start);
-	size_t most = to->n - 1;
-	to->n = join_stretches(to->items, w->options->n_warmup < most ? (size_t)w->options->n_warmup : most);
-}
-
-/* The first that ends after the time. */
-static size_t warmup_after(const walk *w, int64_t ns)
-{
-	return FIRST_NOT(i, 0, w->warmup.n, w->warmup.items[i].to_ns <= ns);
-}
-
-/* How much of [start, end) it is. */
-static int64_t warmup_in(const walk *w, int64_t start, int64_t end)
-{
-	int64_t sum = 0;
-
-	for (size_t i = warmup_after(w, start); i < w->warmup.n && w->warmup.items[i].from_ns < end; i++) {
-		int64_t from = w->warmup.items[i].from_ns, to = w->warmup.items[i].to_ns;
-		sum += (to < end ? to : end) - (from > start ? from : start);
-	}
-	return sum;
-}
-
-static bool is_warmup(const walk *w, const index_slice *s)
-{
-	size_t at = warmup_after(w, s->start_ns);
-
-	return at < w->warmup.n && w->warmup.items[at].from_ns <= s->start_ns &&
-	       s->start_ns + s->dur_ns <= w->warmup.items[at].to_ns;
-}
 
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
@@ -212,7 +131,7 @@ static void add_bytes(walk *w, uint32_t node, int64_t until_ns)
 		int64_t at = index_start_ns(w->ix) + (int64_t)e->key;
 		if (at >= until_ns)
 			return;
-		if (at < w->from_ns || at >= w->to_ns || warmup_in(w, at, at + 1))
+		if (at < w->from_ns || at >= w->to_ns || intervals_overlap_with(&w->warmup, at, at + 1))
 			continue;
 		uint32_t to = node == FLAME_NONE ? outside(w, "(outside of everything)") : node;
 		add_self(w, to, e->value);
@@ -222,12 +141,19 @@ static void add_bytes(walk *w, uint32_t node, int64_t until_ns)
 
 /* ---- A slice ----------------------------------------------------------------------------------------------------- */
 
+static bool is_warmup(const walk *w, const index_slice *s)
+{
+	int64_t ns = s->dur_ns ? s->dur_ns : 1;
+
+	return intervals_overlap_with(&w->warmup, s->start_ns, s->start_ns + ns) == ns;
+}
+
 static int64_t within(const walk *w, const index_slice *s)
 {
 	int64_t start = s->start_ns > w->from_ns ? s->start_ns : w->from_ns;
 	int64_t end = s->start_ns + s->dur_ns < w->to_ns ? s->start_ns + s->dur_ns : w->to_ns;
 
-	return end > start ? end - start - warmup_in(w, start, end) : 0;
+	return end > start ? end - start - intervals_overlap_with(&w->warmup, start, end) : 0;
 }
 
 /* Upside down: the name, then who called it, and who called that. */
@@ -418,6 +344,31 @@ static bool find_window(walk *w, int32_t rank)
 	return from < to;
 }
 
+/* The first steps of the rank; one that none follows is not of the warm-up. */
+static void find_warmup(walk *w, int32_t rank)
+{
+	size_t n, n_tracks, n_processes;
+	const index_step *steps = index_steps(w->ix, &n), *before = NULL;
+	const index_track *tracks = index_tracks(w->ix, &n_tracks);
+	const index_process *p = index_processes(w->ix, &n_processes);
+	uint64_t n_left = w->options->n_warmup;
+
+	w->warmup.n = 0;
+	for (size_t i = 0; n_left && i < n; i++) {
+		const index_track *track = steps[i].track < n_tracks ? &tracks[steps[i].track] : NULL;
+		if (!track || track->kind == TRACK_STREAM || track->process >= n_processes ||
+		    p[track->process].rank != rank)
+			continue;
+		if (before) {
+			int64_t start = index_start_ns(w->ix) + before->start_ns;
+			intervals_add(&w->warmup, start, start + before->dur_ns);
+			n_left--;
+		}
+		before = &steps[i];
+	}
+	w->failed |= !intervals_merge(&w->warmup);
+}
+
 static bool has_threads(const sonde_index *ix)
 {
 	size_t n;
@@ -438,9 +389,13 @@ static void walk_track(walk *w, uint32_t number, const index_track *track)
 	if (w->options->ranks && !number_list_has(w->options->ranks, rank_of_index_track(w->ix, number)))
 		return;
 	int32_t rank = track->process < n_processes ? p[track->process].rank : -1;
-	if (!find_window(w, rank))
+	if (rank != w->rank) {
+		w->rank = rank;
+		w->has_window = find_window(w, rank);
+		find_warmup(w, rank);
+	}
+	if (!w->has_window)
 		return;
-	find_warmup(w, rank);
 	while (w->extra < w->extras.n && w->extras.items[w->extra].track < number)
 		w->extra++;
 	for (w->extra_end = w->extra; w->extra_end < w->extras.n && w->extras.items[w->extra_end].track == number;)
@@ -530,6 +485,7 @@ static sonde_status fill(flame *f, const sonde_index *ix, const flame_options *o
 	w->options = options;
 	w->is_base = is_base;
 	w->outside = FLAME_NONE;
+	w->rank = INT32_MIN; /* none yet */
 	if (prepare(w))
 		walk_tracks(w);
 	else
@@ -539,7 +495,7 @@ static sonde_status fill(flame *f, const sonde_index *ix, const flame_options *o
 	for (unsigned i = 0; i < FLAME_DEPTH_MAX; i++)
 		free(w->levels[i]);
 	VEC_DONE(&w->extras);
-	VEC_DONE(&w->warmup);
+	intervals_done(&w->warmup);
 	free(w->names);
 	free(w->wanted);
 	free(w->hidden);
