@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "import/chrome_scan.h"
 #include "store/threads.h"
 
 enum { MAX_THREADS = INPUT_WINDOWS - 1 };

@@ -3,6 +3,7 @@
  *
  *   chrome.c          the importer: windows of text, the structure around the events, threads
  *   chrome_read.c     one event of any layout, sound or damaged: the careful way
+ *   chrome_scan.c     where values end and events begin, in damaged text too
  *   chrome_match.c    one event whose layout was seen before: the fast way
  *   chrome_layout.c   layouts: what the careful way teaches the fast one
  *   chrome_dict.c     texts, sites and tracks by number
@@ -328,7 +329,7 @@ bool chrome_time(const uint8_t *text, size_t len, int64_t *ret_ns, uint32_t *rep
 typedef enum read_status {
 	READ_OK,
 	READ_MORE, /* the text ends before the event does */
-	READ_BAD,  /* damaged; chrome_resync() says where to go on */
+	READ_BAD,  /* damaged */
 	READ_LONG, /* nested too deeply */
 } read_status;
 
@@ -339,21 +340,6 @@ read_status chrome_read(chrome_reader *r, chrome_batch *b, const uint8_t **at, c
    Returns where the first one begins that is not, or where the text goes on otherwise. */
 const uint8_t *chrome_match(chrome_reader *r, chrome_batch *b, const uint8_t *at, const uint8_t *end,
 			    const uint8_t *base);
-
-/* Where the next event begins at or after `at`, or NULL. `from` is the start of the text. */
-const uint8_t *chrome_resync(const uint8_t *from, const uint8_t *at, const uint8_t *end);
-/* How many events there seem to be in a text: keys "ph". */
-uint64_t chrome_count_events(const uint8_t *at, const uint8_t *end);
-
-/* The end of the JSON value at `at`, as tolerant as chrome_read. */
-read_status chrome_skip_value(const uint8_t **at, const uint8_t *end, bool in_object, uint32_t *repairs);
-
-static inline const uint8_t *skip_space(const uint8_t *at, const uint8_t *end)
-{
-	while (at < end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t'))
-		at++;
-	return at;
-}
 
 /* ---- Learning ---------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* What a reader knows by number: texts, sites, tracks. See chrome.h. */
 #define _GNU_SOURCE
-#include "import/chrome.h"
+#include "import/chrome_scan.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include "base/decimal.h"
 #include "base/json_read.h"
+#include "import/chrome_scan.h"
 #include "store/trace.h"
 
 /* The string that an argument of a metadata event is. */

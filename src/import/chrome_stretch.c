@@ -2,6 +2,7 @@
 #include "import/chrome_stretch.h"
 
 #include "base/json_read.h"
+#include "import/chrome_scan.h"
 
 enum {
 	LOOK_BACK = 64,
