@@ -49,6 +49,7 @@ static struct {
 	size_t n_sealed;
 	ring_chunk *held[HELD_CHUNKS]; /* oldest first */
 	size_t n_held;
+	bool discards; /* sealed chunks are not written: a flight recorder's */
 	size_t names_written;
 	int64_t flushed_ns, clock_ns;
 	uint8_t named[THREADS_NAMED / 8]; /* by number of thread: its name is in the file */
@@ -108,19 +109,25 @@ static uint32_t add_chunk(ring_chunk *chunk, size_t limit, uint64_t *ret_ticks)
 	return e.n_words;
 }
 
-/* Where the whole events end: at `limit` or at one that is not written yet. */
-static size_t whole_words(const ring_chunk *chunk, size_t limit, uint64_t *ret_n_events)
-{
-	size_t i = chunk->flushed;
+/* The whole events of a chunk from its flushed word on. */
+typedef struct whole_events {
+	size_t end; /* at `limit`, or at one that is not written yet */
+	uint64_t n, last_ticks;
+} whole_events;
 
-	for (*ret_n_events = 0; i < limit; ++*ret_n_events) {
+static whole_events find_whole(const ring_chunk *chunk, size_t limit)
+{
+	whole_events e = { .end = chunk->flushed, .last_ticks = chunk->base_ticks };
+
+	for (; e.end < limit; e.n++) {
 		/* As in events_encode. */
-		uint64_t word = __atomic_load_n(&chunk->words[i], __ATOMIC_ACQUIRE);
+		uint64_t word = __atomic_load_n(&chunk->words[e.end], __ATOMIC_ACQUIRE);
 		if (!word)
 			break;
-		i += word & EVENT_PAYLOAD ? 2 + chunk->words[i + 1] : 1;
+		e.last_ticks = event_ticks(word, e.last_ticks);
+		e.end += word & EVENT_PAYLOAD ? 2 + chunk->words[e.end + 1] : 1;
 	}
-	return i;
+	return e;
 }
 
 static bool thread_is_gone(const ring_chunk *chunk)
@@ -128,7 +135,7 @@ static bool thread_is_gone(const ring_chunk *chunk)
 	return syscall(SYS_tgkill, getpid(), chunk->tid, 0) != 0 && errno == ESRCH;
 }
 
-static void add_sealed(ring_chunk *chunk, bool patient);
+static void take_sealed(ring_chunk *chunk, bool patient);
 
 static void hold(ring_chunk *chunk)
 {
@@ -136,10 +143,16 @@ static void hold(ring_chunk *chunk)
 		ring_chunk *oldest = w.held[0];
 		memmove(w.held, w.held + 1, --w.n_held * sizeof w.held[0]);
 		ring_bind(-1);
-		add_sealed(oldest, false);
+		take_sealed(oldest, false);
 	}
 	w.held[w.n_held++] = chunk;
 	ring_bind(1);
+}
+
+/* Behind the whole events of a chunk that nobody will finish. */
+static void lose_strays(const ring_chunk *chunk, size_t from, uint64_t ticks)
+{
+	count_lost(&rt.ring->info.n_lost_signal, events_count_stray(chunk->words + from, chunk->n_words - from, ticks));
 }
 
 /* The chunk is given back with the batch or, if its thread may still finish an event in it, held. */
@@ -155,15 +168,34 @@ static void add_sealed(ring_chunk *chunk, bool patient)
 		hold(chunk);
 		return;
 	}
-	count_lost(&rt.ring->info.n_lost_signal, events_count_stray(chunk->words + end, chunk->n_words - end, ticks));
+	lose_strays(chunk, end, ticks);
 	w.sealed_events[w.n_sealed] = w.n_events - n_events;
 	w.sealed[w.n_sealed++] = chunk;
 	if (w.n_sealed == BATCH_CHUNKS || w.n_bytes > BATCH_BYTES)
 		write_batch();
 }
 
+/* The same for one that is not to be kept. */
+static void discard_sealed(ring_chunk *chunk, bool patient)
+{
+	whole_events e = find_whole(chunk, chunk->n_words);
+
+	if (e.end < chunk->n_words && patient && !thread_is_gone(chunk)) {
+		hold(chunk);
+		return;
+	}
+	lose_strays(chunk, e.end, e.last_ticks);
+	ring_lose(chunk, &rt.ring->info.n_lost_overwritten, e.n);
+	ring_release(chunk);
+}
+
+static void take_sealed(ring_chunk *chunk, bool patient)
+{
+	(w.discards ? discard_sealed : add_sealed)(chunk, patient);
+}
+
 /* Those that were held: once more. */
-static void add_held(bool patient)
+static void take_held(bool patient)
 {
 	ring_chunk *held[HELD_CHUNKS];
 	size_t n = w.n_held;
@@ -174,42 +206,27 @@ static void add_held(bool patient)
 	w.n_held = 0;
 	ring_bind(-(int)n);
 	for (size_t i = 0; i < n; i++)
-		add_sealed(held[i], patient);
+		take_sealed(held[i], patient);
 }
 
 /* Flight recorder: nothing is written until the end, the oldest chunk makes room. */
-static bool discard_oldest(void)
+static bool is_wanted(void)
 {
 	uint32_t spare = rt.max_chunks / 8 < 2		    ? 2
 			 : rt.max_chunks / 8 > BATCH_CHUNKS ? BATCH_CHUNKS
 							    : rt.max_chunks / 8;
-	bool any = false;
 
-	while (ring_is_short(spare)) {
-		uint64_t n_events;
-		ring_chunk *chunk = ring_next_sealed();
-		if (!chunk)
-			break;
-		any = true;
-		if (whole_words(chunk, chunk->n_words, &n_events) < chunk->n_words && !thread_is_gone(chunk)) {
-			hold(chunk);
-			continue;
-		}
-		ring_lose(chunk, &rt.ring->info.n_lost_overwritten, n_events);
-		ring_release(chunk);
-	}
-	return any;
+	return !w.discards || ring_is_short(spare);
 }
 
 static bool drain(bool finishing)
 {
 	bool any = false;
 
-	if (rt.options.full == FULL_OVERWRITE && !finishing)
-		return discard_oldest();
-	add_held(true);
-	for (ring_chunk *chunk; (chunk = ring_next_sealed()) != NULL; any = true)
-		add_sealed(chunk, true);
+	w.discards = rt.options.full == FULL_OVERWRITE && !finishing;
+	take_held(true);
+	for (ring_chunk *chunk; is_wanted() && (chunk = ring_next_sealed()) != NULL; any = true)
+		take_sealed(chunk, true);
 	write_batch();
 	return any;
 }
@@ -241,9 +258,7 @@ static void write_thread_name(const ring_chunk *chunk)
 /* A thread that ended without telling (its last events came after our destructor) leaves its chunk to us. */
 static void adopt(ring_chunk *chunk)
 {
-	uint64_t n_events;
-
-	chunk->n_words = (uint32_t)whole_words(chunk, CHUNK_WORDS, &n_events);
+	chunk->n_words = (uint32_t)find_whole(chunk, CHUNK_WORDS).end;
 	ring_release(chunk);
 }
 
@@ -340,7 +355,7 @@ static void finish_held(void)
 		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
 		drain(true);
 	}
-	add_held(false);
+	take_held(false);
 	write_batch();
 }
 

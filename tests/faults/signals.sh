@@ -40,6 +40,9 @@ if [ "$(uname -m)" = x86_64 ] && [ $sanitized = 0 ]; then
 	check
 	SONDE_BUFFER=256K program signals step "$(rounds 150 3000)"
 	check
+	# More chunks with an unfinished event than the writer holds: it must let go of those that are finished.
+	SONDE_FULL=overwrite SONDE_BUFFER=512K program signals step "$(rounds 900 3000)"
+	SONDE_FULL=overwrite check
 	SONDE_CLOCK=monotonic program signals step "$(rounds 30 1000)"
 	check
 	program signals step 0
