@@ -18,7 +18,7 @@
 enum { MAX_WIDTH = 25, MAX_VALUE = (1 << 24) - 1, MAX_GROUPS = COLUMNS_ROWS / INDEX_GROUP };
 
 /* Up to so many pixels to a group, runs_few.c is quicker. */
-static const double few_pixels = 10;
+static const double few_pixels = 8;
 
 /* Neighbouring blocks mostly have the same width. */
 static void prepare_column(const columns *c, size_t column, runs_column *ret)
@@ -71,7 +71,7 @@ size_t runs_find(const runs_block *b, size_t first, size_t n_groups, double v, u
 		return 0;
 	if ((double)span_ns * scale->pixels_per_ns < few_pixels * (double)n_groups)
 		return (b->by_16 ? runs_find_few_16 : runs_find_few)(b, first, n_groups, v, span_ns, scale, ret_runs);
-	return n_groups == 1 ? runs_find_many(b, first, v, span_ns, scale, ret_runs) : 0;
+	return runs_find_many(b, first, n_groups, v, span_ns, scale, ret_runs);
 }
 
 #else

@@ -1,4 +1,4 @@
-/* Runs of a group of which few slices share a pixel. See runs.c. */
+/* Runs of groups of which few slices share a pixel. See runs.c. */
 #if defined(__x86_64__)
 #include "store/runs_vector.h"
 
@@ -25,20 +25,20 @@ AVX2 __m256i pixels_8(__m256i starts, __m256d v, __m256d scale, __m256i last)
 	return _mm256_min_epi32(_mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1), last);
 }
 
-/* What the first pass over a group leaves for the second. */
-typedef struct group_pixels {
-	uint32_t pixel[INDEX_GROUP];
-	uint32_t ranked[INDEX_GROUP + 8];
-	uint32_t busy[INDEX_GROUP + 1];	   /* durations of all before */
-	uint8_t is_first[INDEX_GROUP / 8]; /* bits: another pixel than that of the one before */
-} group_pixels;
+/* What the first pass over the groups leaves for the second. */
+typedef struct slice_pixels {
+	uint32_t pixel[COLUMNS_ROWS];
+	uint32_t ranked[COLUMNS_ROWS + 8];
+	uint32_t busy[COLUMNS_ROWS + 1];    /* durations of all before */
+	uint8_t is_first[COLUMNS_ROWS / 8]; /* bits: another pixel than that of the one before */
+} slice_pixels;
 
 /* False when one is wide or the last does not end where it should. */
-AVX2 bool find_pixels(const runs_block *b, size_t first, double v, uint64_t span_ns, const pixel_scale *scale,
-		      group_pixels *g)
+AVX2 bool find_pixels(const runs_block *b, size_t first, size_t n_slices, double v, uint64_t span_ns,
+		      const pixel_scale *scale, slice_pixels *g)
 {
 	unpacker gaps = unpacker_of(&b->gap, first), durs = unpacker_of(&b->dur, first);
-	__m256i zero = _mm256_setzero_si256(), gap_sum = zero, dur_sum = zero, wide = zero;
+	__m256i zero = _mm256_setzero_si256(), gap_sum = zero, dur_sum = zero;
 	__m256i place = _mm256_setr_epi32(255, 254, 253, 252, 251, 250, 249, 248);
 	/* Durations longer than this are wide. */
 	__m256i narrow = _mm256_set1_epi32(scale->wide_ns > INT32_MAX ? INT32_MAX : (int)(scale->wide_ns - 1));
@@ -46,8 +46,10 @@ AVX2 bool find_pixels(const runs_block *b, size_t first, double v, uint64_t span
 	__m256d left = _mm256_set1_pd(v), per_ns = _mm256_set1_pd(scale->pixels_per_ns);
 
 	g->busy[0] = 0;
-	for (unsigned i = 0; i < INDEX_GROUP; i += 8, place = _mm256_sub_epi32(place, _mm256_set1_epi32(8))) {
-		__m256i gap = unpack_8(&gaps), dur = unpack_8(&durs);
+	for (size_t i = 0; i < n_slices; i += 8, place = _mm256_sub_epi32(place, _mm256_set1_epi32(8))) {
+		__m256i gap = unpack_8(&gaps), dur = unpack_8(&durs), wide = _mm256_cmpgt_epi32(dur, narrow);
+		if (!_mm256_testz_si256(wide, wide))
+			return false;
 		if (i == 0) /* v is behind it */
 			gap = _mm256_blend_epi32(gap, zero, 1);
 		__m256i busy = add_up_8(dur, &dur_sum), end = _mm256_add_epi32(add_up_8(gap, &gap_sum), busy);
@@ -56,14 +58,12 @@ AVX2 bool find_pixels(const runs_block *b, size_t first, double v, uint64_t span
 		__m256i turned = _mm256_permutevar8x32_epi32(pixel, _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
 		__m256i same = _mm256_cmpeq_epi32(pixel, _mm256_blend_epi32(turned, pixel_before, 1));
 		pixel_before = turned;
-		wide = _mm256_or_si256(wide, _mm256_cmpgt_epi32(dur, narrow));
 		g->is_first[i / 8] = (uint8_t)~_mm256_movemask_ps(_mm256_castsi256_ps(same));
 		_mm256_storeu_si256((__m256i *)(g->pixel + i), pixel);
 		_mm256_storeu_si256((__m256i *)(g->busy + i + 1), busy);
 		_mm256_storeu_si256((__m256i *)(g->ranked + i), rank(dur, place));
 	}
-	uint32_t sum = (uint32_t)_mm256_cvtsi256_si32(_mm256_add_epi32(gap_sum, dur_sum));
-	return _mm256_testz_si256(wide, wide) && sum == span_ns;
+	return (uint32_t)_mm256_cvtsi256_si32(_mm256_add_epi32(gap_sum, dur_sum)) == span_ns;
 }
 
 AVX2 uint32_t largest_in(const uint32_t *values, unsigned from, unsigned to)
@@ -77,20 +77,32 @@ AVX2 uint32_t largest_in(const uint32_t *values, unsigned from, unsigned to)
 	return largest_of(most);
 }
 
-__attribute__((target("avx2"))) size_t runs_find_many(const runs_block *b, size_t first, double v, uint64_t span_ns,
-						      const pixel_scale *scale, slice_run *ret_runs)
+/* Where runs begin, and the end of the last. Returns how many there are. */
+static size_t find_starts(const slice_pixels *g, size_t n_slices, uint16_t *ret_starts)
 {
-	group_pixels g;
-	uint64_t left;
 	size_t n = 0;
+	uint32_t left;
 
-	if (!find_pixels(b, first, v, span_ns, scale, &g))
+	for (size_t i = 0; i < n_slices; i += 32)
+		for (memcpy(&left, g->is_first + i / 8, sizeof left); left; left &= left - 1)
+			ret_starts[n++] = (uint16_t)(i + (size_t)__builtin_ctz(left));
+	ret_starts[n] = (uint16_t)n_slices;
+	return n;
+}
+
+__attribute__((target("avx2"))) size_t runs_find_many(const runs_block *b, size_t first, size_t n_groups, double v,
+						      uint64_t span_ns, const pixel_scale *scale, slice_run *ret_runs)
+{
+	uint16_t starts[COLUMNS_ROWS + 1];
+	size_t n_slices = n_groups * INDEX_GROUP;
+	slice_pixels g;
+
+	if (!find_pixels(b, first, n_slices, v, span_ns, scale, &g))
 		return 0;
-	for (memcpy(&left, g.is_first, sizeof left); left; n++) {
-		unsigned from = (unsigned)__builtin_ctzll(left);
-		left &= left - 1;
-		unsigned to = left ? (unsigned)__builtin_ctzll(left) : INDEX_GROUP;
-		ret_runs[n] =
+	size_t n = find_starts(&g, n_slices, starts);
+	for (size_t i = 0; i < n; i++) {
+		unsigned from = starts[i], to = starts[i + 1];
+		ret_runs[i] =
 			run_of(g.pixel[from], from, to, largest_in(g.ranked, from, to), g.busy[to] - g.busy[from]);
 	}
 	return n;

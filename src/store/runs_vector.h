@@ -98,7 +98,7 @@ size_t runs_find_few(const runs_block *b, size_t first, size_t n_groups, double 
 		     const pixel_scale *scale, slice_run *ret_runs);
 size_t runs_find_few_16(const runs_block *b, size_t first, size_t n_groups, double v, uint64_t span_ns,
 			const pixel_scale *scale, slice_run *ret_runs);
-size_t runs_find_many(const runs_block *b, size_t first, double v, uint64_t span_ns, const pixel_scale *scale,
-		      slice_run *ret_runs);
+size_t runs_find_many(const runs_block *b, size_t first, size_t n_groups, double v, uint64_t span_ns,
+		      const pixel_scale *scale, slice_run *ret_runs);
 
 #endif
