@@ -12,6 +12,8 @@
  *
  * Summaries: of every INDEX_GROUP slices of a lane one index_summary, of every INDEX_FAN of those one more, and so on
  * until at most INDEX_COARSE are left. That last level lies in the section COARSE, the others of all lanes in FINE.
+ * Only the last summary of a level may be of fewer. Where there is a FINE, a lane has over 2048 in COARSE: a first look
+ * takes hardly anything else.
  *
  * The end is at most INT64_MAX ns after the start, and every slice lies between them.
  *
@@ -26,7 +28,7 @@
 #define INDEX_MAGIC 0x0a584449444e5389u	 /* "\x89SNDIDX\n" */
 #define INDEX_FOOTER 0x0a444e45444e5389u /* "\x89SNDEND\n" */
 #define INDEX_NONE UINT32_MAX		 /* no string, no lane, no track */
-enum { INDEX_VERSION = 1, INDEX_GROUP = 64, INDEX_FAN = 4, INDEX_COARSE = 2048, INDEX_LEVELS = 24, INDEX_PAD = 64 };
+enum { INDEX_VERSION = 2, INDEX_GROUP = 32, INDEX_FAN = 4, INDEX_COARSE = 8192, INDEX_LEVELS = 24, INDEX_PAD = 64 };
 
 typedef struct index_header {
 	uint64_t magic;
@@ -107,12 +109,12 @@ _Static_assert(sizeof(index_section) == 32, "on disk");
 typedef struct index_summary {
 	uint64_t start_ns;
 	uint64_t span_ns; /* to the end of its last slice */
-	uint32_t site;	  /* of the longest slice */
-	float busy;	  /* share of the span, 0 to 1 */
-	float longest_ns;
-	uint32_t n_slices; /* saturates */
+	uint32_t site;	  /* of the longest slice; where `longest` is that of several groups, of the first of them */
+	uint16_t busy;	  /* share of the span in 65535ths, 65535 without a span. Each level rounds to the nearest what
+			     the one below says: level n is at most (n + 1) / 2 off */
+	uint16_t longest; /* see short_time.h: never too short */
 } index_summary;
-_Static_assert(sizeof(index_summary) == 32, "on disk");
+_Static_assert(sizeof(index_summary) == 24, "on disk");
 
 typedef struct index_lane {
 	uint32_t track;

@@ -87,6 +87,10 @@ static sonde_status read_header(const uint8_t *bytes, size_t len, index_header *
 				 h.version);
 	if (h.version == 0 || h.header_crc != crc32c(0, &h, offsetof(index_header, header_crc)))
 		return error_set(err, SONDE_E_FORMAT, 0, "the index's header is damaged");
+	if (h.version < INDEX_VERSION)
+		return error_set(err, SONDE_E_VERSION, 0,
+				 "written by an older Sonde (index version %" PRIu32 "): import the trace again",
+				 h.version);
 	if (h.length > len)
 		return error_set(err, SONDE_E_TRUNCATED, (int64_t)len, "the index is cut off: %zu of %" PRIu64 " bytes",
 				 len, h.length);

@@ -6,6 +6,7 @@
  *
  * Rows of a lane that has few take little: most lanes of a deep or wide trace hold a handful of slices.
  */
+#include "format/short_time.h"
 #include "store/builder_state.h"
 
 enum { SUMMARIES = COLUMNS_ROWS / INDEX_GROUP };
@@ -26,6 +27,14 @@ void packer_done(packer *p)
 	*p = (packer){ 0 };
 }
 
+/* In 65535ths. */
+static uint16_t share_of(double busy_ns, uint64_t span_ns)
+{
+	double share = span_ns ? busy_ns / (double)span_ns : 1.0;
+
+	return (uint16_t)((share < 1.0 ? share : 1.0) * UINT16_MAX + 0.5);
+}
+
 /* The longest slice, and the first of equals, gives the name. */
 static index_summary summarise(const lane_row *rows, size_t n, int64_t origin_ns)
 {
@@ -38,36 +47,32 @@ static index_summary summarise(const lane_row *rows, size_t n, int64_t origin_ns
 		site = rows[i].dur_ns > longest_ns ? rows[i].site : site;
 		longest_ns = rows[i].dur_ns > longest_ns ? rows[i].dur_ns : longest_ns;
 	}
-	int64_t span_ns = last->start_ns + last->dur_ns - rows[0].start_ns;
+	uint64_t span_ns = (uint64_t)(last->start_ns + last->dur_ns - rows[0].start_ns);
 	return (index_summary){
 		.start_ns = (uint64_t)rows[0].start_ns - (uint64_t)origin_ns,
-		.span_ns = (uint64_t)span_ns,
+		.span_ns = span_ns,
 		.site = site,
-		.busy = span_ns ? (float)((double)busy_ns / (double)span_ns) : 1.0f,
-		.longest_ns = (float)longest_ns,
-		.n_slices = (uint32_t)n,
+		.busy = share_of((double)busy_ns, span_ns),
+		.longest = short_time_of((uint64_t)longest_ns),
 	};
 }
 
 index_summary summary_join(const index_summary *s, size_t n)
 {
 	const index_summary *longest = s, *last = &s[n - 1];
-	uint64_t span_ns = last->start_ns + last->span_ns - s[0].start_ns, n_slices = 0;
-	double busy_ns = 0;
+	uint64_t span_ns = last->start_ns + last->span_ns - s[0].start_ns;
+	double busy = 0; /* in 65535ths of a nanosecond */
 
 	for (size_t i = 0; i < n; i++) {
-		busy_ns += (double)s[i].busy * (double)s[i].span_ns;
-		longest = s[i].longest_ns > longest->longest_ns ? &s[i] : longest;
-		n_slices += s[i].n_slices;
+		busy += s[i].busy * (double)s[i].span_ns;
+		longest = s[i].longest > longest->longest ? &s[i] : longest;
 	}
-	double busy = span_ns ? busy_ns / (double)span_ns : 1.0;
 	return (index_summary){
 		.start_ns = s[0].start_ns,
 		.span_ns = span_ns,
 		.site = longest->site,
-		.busy = (float)(busy < 1.0 ? busy : 1.0),
-		.longest_ns = longest->longest_ns,
-		.n_slices = n_slices < UINT32_MAX ? (uint32_t)n_slices : UINT32_MAX,
+		.busy = share_of(busy / UINT16_MAX, span_ns),
+		.longest = longest->longest,
 	};
 }
 

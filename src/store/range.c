@@ -8,7 +8,8 @@
  *   - A slice of at least a pixel is wide. It gets a rectangle of its own, from the pixel where it starts to the one
  *     where it ends, less a first pixel that is taken.
  *   - Everything else is small and goes to the pixel where it starts. Small ones that share a pixel share a rectangle:
- *     they are counted, the longest gives the site. In a pixel that a wide one has taken they only count as busy.
+ *     they are counted, the longest gives the site; that of a summary is rounded (short_time.h). In a pixel that a wide
+ *     one has taken they only count as busy.
  *
  * With a filter, what it hides is not there: summaries are followed down to the slices, as far as they may hold one
  * that is long enough. A rough filter ends at the finest summaries, of which those with a hidden longest slice go as a
@@ -17,6 +18,7 @@
  * Times in here count from the trace's start (t) or from the view's left edge (v).
  */
 #include "base/search.h"
+#include "format/short_time.h"
 #include "store/index_image.h"
 #include "store/runs.h"
 
@@ -97,7 +99,7 @@ static void finish_rects(const view *w)
 	for (size_t i = 0; i < w->pen.n; i++) {
 		range_rect *r = &w->pen.rects[i];
 		float busy = r->busy * pixels_per_ns / (float)r->width;
-		busy = busy > 0 ? busy : 0; /* a damaged summary may say NaN */
+		busy = busy > 0 ? busy : 0; /* it was rounded */
 		r->busy = busy < 1 ? busy : 1;
 	}
 }
@@ -278,13 +280,14 @@ INLINE bool is_narrow(const view *w, const index_summary *s)
 INLINE void draw_summary(const view *w, pen *p, const index_summary *s, uint64_t i, uint64_t n_rows)
 {
 	double start = seen_from(w, s->start_ns), end = seen_to(w, s->start_ns + s->span_ns);
+	uint64_t row = i * n_rows, left = w->lane->n_slices - row, n = left < n_rows ? left : n_rows;
 	item it = {
 		.pixel = pixel_of(&w->scale, start),
 		.site = checked_site(w, s->site),
-		.slice = w->lane->first_slice + i * n_rows,
-		.n_slices = s->n_slices,
-		.busy_ns = (end - start) * (double)s->busy,
-		.longest_ns = (double)s->longest_ns,
+		.slice = w->lane->first_slice + row,
+		.n_slices = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX,
+		.busy_ns = (end - start) * s->busy * (1.0 / UINT16_MAX),
+		.longest_ns = (double)short_time_ns(s->longest),
 	};
 
 	draw_small(p, &it);
@@ -348,10 +351,10 @@ static void draw_level(view *w, unsigned level, uint64_t n_rows, uint64_t first,
 	}
 }
 
-/* True: none of its slices is long enough, which it knows but roughly. */
+/* True: none of its slices is long enough. It takes the longest for a little longer than it is. */
 static bool is_all_short(const range_filter *f, const index_summary *s)
 {
-	return (double)s->longest_ns * 1.000001 < (double)f->min_ns;
+	return f->min_ns > 0 && short_time_ns(s->longest) < (uint64_t)f->min_ns;
 }
 
 /* The same with a filter. */

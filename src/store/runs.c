@@ -13,12 +13,13 @@
 #if defined(__x86_64__)
 #include "store/runs_vector.h"
 
-/* Widths of which a value and the bits before it in its first byte fit 32 bits; values of which 64 gaps and as many
-   durations add up to less than 2^31. */
-enum { MAX_WIDTH = 25, MAX_VALUE = (1 << 24) - 1, MAX_GROUPS = COLUMNS_ROWS / INDEX_GROUP };
+/* Widths of which a value and the bits before it in its first byte fit 32 bits; values that have a number behind them
+   in 32 bits, and of which those of a block add up to less than 2^31. */
+enum { MAX_WIDTH = 25, MAX_VALUE = (1 << 24) - 1, MAX_IN_BLOCK = INT32_MAX / (2 * COLUMNS_ROWS) };
+_Static_assert(2 * (uint64_t)MAX_VALUE * INDEX_GROUP <= INT32_MAX, "a group's times fit");
 
 /* Up to so many pixels to a group, runs_few.c is quicker. */
-static const double few_pixels = 8;
+static const double few_pixels = 4;
 
 /* Neighbouring blocks mostly have the same width. */
 static void prepare_column(const columns *c, size_t column, runs_column *ret)
@@ -54,9 +55,8 @@ void runs_prepare(const columns *c, runs_block *ret)
 	prepare_column(c, SLICE_GAP, &ret->gap);
 	prepare_column(c, SLICE_DUR, &ret->dur);
 	ret->n_rows = c->n_rows;
-	bool is_small = column_within(c, SLICE_GAP, MAX_VALUE / MAX_GROUPS) &&
-			column_within(c, SLICE_DUR, MAX_VALUE / MAX_GROUPS);
-	ret->max_groups = is_small ? MAX_GROUPS : 1;
+	bool is_small = column_within(c, SLICE_GAP, MAX_IN_BLOCK) && column_within(c, SLICE_DUR, MAX_IN_BLOCK);
+	ret->max_groups = is_small ? COLUMNS_ROWS / INDEX_GROUP : 1;
 	ret->by_16 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vbmi");
 	ret->site_bits = c->bits[SLICE_SITE];
 	ret->site_width = c->widths[SLICE_SITE];

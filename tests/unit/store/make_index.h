@@ -136,24 +136,55 @@ static inline void image_slice_block(image_maker *m, const image_slice *s, size_
 	image_block(m, SECTION_SLICES, values, SLICE_COLUMNS, n);
 }
 
-/* Of the slices [0, n). */
-static inline index_summary image_summary(const image_slice *s, size_t n)
+/* The same with zeros behind its first eleven binary digits, or the next such number. */
+static inline uint64_t image_rounded(uint64_t ns)
 {
-	int64_t end = s[n - 1].start + s[n - 1].dur, busy = 0, longest = -1;
-	index_summary sum = { .start_ns = (uint64_t)s[0].start,
-			      .span_ns = (uint64_t)(end - s[0].start),
-			      .n_slices = (uint32_t)n };
+	uint64_t unit = 1;
+
+	while (ns / unit >= 2048)
+		unit *= 2;
+	return (ns + unit - 1) / unit * unit;
+}
+
+/* What a summary tells of slices, before it is put into 24 bytes. */
+typedef struct image_sum {
+	int64_t start, span;
+	uint32_t site;
+	double busy;
+	uint64_t longest; /* rounded */
+} image_sum;
+
+/* Of the slices [0, n), which begin with a group. */
+static inline image_sum image_sum_of(const image_slice *s, size_t n)
+{
+	image_sum sum = { .start = s[0].start, .span = s[n - 1].start + s[n - 1].dur - s[0].start };
+	const image_slice *longest = s; /* of the group */
+	int64_t busy = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		busy += s[i].dur;
-		if (s[i].dur > longest) {
-			longest = s[i].dur;
-			sum.site = s[i].site;
+		longest = i % INDEX_GROUP == 0 || s[i].dur > longest->dur ? &s[i] : longest;
+		bool ends_group = i + 1 == n || (i + 1) % INDEX_GROUP == 0;
+		if (ends_group && (i < INDEX_GROUP || image_rounded((uint64_t)longest->dur) > sum.longest)) {
+			sum.site = longest->site;
+			sum.longest = image_rounded((uint64_t)longest->dur);
 		}
 	}
-	sum.busy = sum.span_ns ? (float)busy / (float)sum.span_ns : 1;
-	sum.longest_ns = (float)longest;
+	sum.busy = sum.span ? (double)busy / (double)sum.span : 1;
 	return sum;
+}
+
+static inline index_summary image_summary(const image_sum *sum)
+{
+	uint64_t digits = sum->longest, places = 0;
+
+	for (; digits >= 2048; places++)
+		digits /= 2;
+	return (index_summary){ .start_ns = (uint64_t)sum->start,
+				.span_ns = (uint64_t)sum->span,
+				.site = sum->site,
+				.busy = (uint16_t)(sum->busy * 65535 + 0.5),
+				.longest = (uint16_t)(places * 1024 + digits) };
 }
 
 static inline void image_summaries(image_maker *m, const image_slice *s, size_t n)
@@ -164,8 +195,9 @@ static inline void image_summaries(image_maker *m, const image_slice *s, size_t 
 		count = (n + per - 1) / per;
 		index_kind kind = count > INDEX_COARSE ? SECTION_FINE : SECTION_COARSE;
 		for (size_t i = 0; i < count; i++) {
-			index_summary sum = image_summary(s + i * per, n - i * per < per ? n - i * per : per);
-			image_rows(m, kind, &sum, 1, sizeof sum);
+			image_sum sum = image_sum_of(s + i * per, n - i * per < per ? n - i * per : per);
+			index_summary row = image_summary(&sum);
+			image_rows(m, kind, &row, 1, sizeof row);
 		}
 		if (kind == SECTION_COARSE)
 			return;

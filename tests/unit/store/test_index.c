@@ -87,7 +87,7 @@ static void the_slice_at_a_time_is_found(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < 6; seed++) {
 		/* With more than 2048 groups there are several levels of summaries. */
-		model made = model_make(1, 2, seed == 5 ? 200000 : 700 * seed, 60, seed);
+		model made = model_make(1, 2, seed == 5 ? 300000 : 700 * seed, 60, seed);
 		sonde_index *ix = open_model(&made);
 		int64_t end = made.end_ns - made.start_ns;
 		for (uint32_t lane = 0; lane < made.n_lanes; lane++)
@@ -261,9 +261,15 @@ static void a_header_says_what_is_wrong_with_it(void **state)
 	snprintf(cut_off, sizeof cut_off, "the index is cut off: %zu of %zu bytes", made.len - 1, made.len);
 	assert_refused(made.image, made.len - 1, SONDE_E_TRUNCATED, cut_off);
 	assert_refused(made.image, 55, SONDE_E_TRUNCATED, "the index is cut off inside its header: 55 of 56 bytes");
-	h->version = 2;
-	assert_refused(made.image, made.len, SONDE_E_VERSION, "written by a newer Sonde (index version 2)");
+	h->version = 3;
+	assert_refused(made.image, made.len, SONDE_E_VERSION, "written by a newer Sonde (index version 3)");
 	h->version = 1;
+	assert_refused(made.image, made.len, SONDE_E_FORMAT, "the index's header is damaged");
+	image_sums_right(made.image);
+	assert_refused(made.image, made.len, SONDE_E_VERSION,
+		       "written by an older Sonde (index version 1): import the trace again");
+	h->version = 2;
+	image_sums_right(made.image);
 	h->start_ns++;
 	assert_refused(made.image, made.len, SONDE_E_FORMAT, "the index's header is damaged");
 	h->start_ns--;
