@@ -17,13 +17,13 @@ static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
 	/* Nearly all are short, and without -mlzcnt counting zeros is bsr, which is microcode on AMD. */
 	unsigned n = 1u + (value >= 1u << 7) + (value >= 1u << 14);
 
-	if (__builtin_expect(value >= 1u << 21, 0))
+	if (__builtin_expect(value >= 1u << 21, 0)) {
+		if (value >> 56) {
+			out[0] = 0;
+			memcpy(out + 1, &value, 8);
+			return out + 9;
+		}
 		n = (70u - (unsigned)__builtin_clzll(value)) / 7;
-
-	if (__builtin_expect(n > 8, 0)) {
-		out[0] = 0;
-		memcpy(out + 1, &value, 8);
-		return out + 9;
 	}
 	value = value << n | 1u << (n - 1);
 	memcpy(out, &value, 8);
