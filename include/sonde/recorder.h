@@ -34,7 +34,8 @@ typedef struct sonde_process_sample {
 	uint64_t major_faults;
 	uint64_t read_bytes; /* from and to storage */
 	uint64_t write_bytes;
-	bool io_known; /* false: read_bytes and write_bytes say nothing */
+	bool io_known;		 /* false: read_bytes and write_bytes say nothing */
+	uint64_t peak_rss_bytes; /* so far; 0: unknown */
 } sonde_process_sample;
 
 /* Creates path, after removing an old recording of that name; anything else there is refused with SONDE_E_IO. argv is

@@ -37,6 +37,7 @@ static usage usage_of(const sonde_trace *trace, int32_t pid)
 		}
 		u.n++;
 		u.peak_rss = s->rss_bytes > u.peak_rss ? s->rss_bytes : u.peak_rss;
+		u.peak_rss = s->peak_rss_bytes > u.peak_rss ? s->peak_rss_bytes : u.peak_rss;
 		u.peak_threads = s->n_threads > u.peak_threads ? s->n_threads : u.peak_threads;
 	}
 	return u;

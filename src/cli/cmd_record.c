@@ -177,13 +177,13 @@ static int watch(program *p, sonde_recorder *recorder, uint64_t interval_ms)
 		int64_t now_ns = monotonic_ns();
 
 		if (now_ns >= next_ns) {
-			sampler_take(&s);
+			sampler_take(&s, 0);
 			pause_ns = 2 * pause_ns < interval_ns ? 2 * pause_ns : interval_ns;
 			next_ns = now_ns + pause_ns;
 		}
 		ended = program_wait(p, next_ns > now_ns ? next_ns - now_ns : 0);
 	}
-	sampler_take(&s); /* the zombie still knows its CPU time */
+	sampler_take(&s, program_peak_rss(p)); /* the zombie still knows its CPU time */
 	sampler_done(&s);
 	return program_reap(p);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,6 +152,18 @@ bool program_wait(program *p, int64_t timeout_ns)
 	if (number == SIGTERM || number == SIGHUP)
 		kill(p->pid, number);
 	return has_ended(p);
+}
+
+/* Until exec the child had our memory, and the kernel counts that as its own. */
+uint64_t program_peak_rss(const program *p)
+{
+	struct rusage of_child = { 0 }, own = { 0 };
+	siginfo_t info;
+
+	if (syscall(SYS_waitid, P_PID, p->pid, &info, WEXITED | WNOWAIT, &of_child) != 0 ||
+	    getrusage(RUSAGE_SELF, &own) != 0 || of_child.ru_maxrss <= own.ru_maxrss)
+		return 0;
+	return (uint64_t)of_child.ru_maxrss << 10;
 }
 
 int program_reap(program *p)

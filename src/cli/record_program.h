@@ -4,7 +4,7 @@
  *   program_find()     before anything is created: is there such a program?
  *   program_start()    fork and exec, with the signals and the mask that sonde was started with
  *   program_wait()     sleeps until it ends or the time is up, passing SIGTERM and SIGHUP on
- *   program_reap()     its wait status
+ *   program_peak_rss() and program_reap(): its memory, its wait status
  *   die_like()         ends sonde as the program ended
  *
  * Nothing ties the two together but being parent and child: no pipe stays open, no signal follows the death of sonde.
@@ -40,6 +40,9 @@ int program_start(program *p, char *const *argv, const program_variable *variabl
 
 /* True when the program has ended; it remains a zombie, whose /proc entry still tells its times. */
 bool program_wait(program *p, int64_t timeout_ns);
+
+/* Of the zombie and of all that it waited for, 0: unknown. */
+uint64_t program_peak_rss(const program *p);
 
 int program_reap(program *p);
 

@@ -1,4 +1,4 @@
-/* See record_sampler.h. proc(5) has the fields of /proc/PID/stat and /proc/PID/io. */
+/* See record_sampler.h. proc(5) has the fields of /proc/PID/stat, /proc/PID/status and /proc/PID/io. */
 #define _GNU_SOURCE
 #include "cli/record_sampler.h"
 
@@ -82,6 +82,15 @@ static bool read_io(int32_t pid, sonde_process_sample *sample)
 	       sscanf(write_at, " write_bytes: %" SCNu64, &sample->write_bytes) == 1;
 }
 
+/* 0 of a zombie. */
+static uint64_t read_peak_rss(int32_t pid)
+{
+	char text[2048];
+	const char *at = read_process_text(pid, "status", text, sizeof text) ? strstr(text, "\nVmHWM:") : NULL;
+
+	return at ? strtoull(at + 7, NULL, 10) << 10 : 0;
+}
+
 /* The pid given out last, of processes and threads alike; -1 if unknown. */
 static int64_t read_last_pid(void)
 {
@@ -130,6 +139,7 @@ static void add_process(sampler *s, int32_t pid, const proc_stat *stat)
 {
 	if (!reserve(s))
 		return; /* unsampled, but running */
+	s->n_seen++;
 	s->processes[s->n_processes] = (sampled_process){ pid, stat->start_time, "" };
 	name_process(s, &s->processes[s->n_processes++], stat);
 }
@@ -186,12 +196,13 @@ static bool sample_process(const sampler *s, sampled_process *p, sonde_process_s
 		.rss_bytes = stat.rss_pages * (uint64_t)s->page_bytes,
 		.minor_faults = stat.minor_faults,
 		.major_faults = stat.major_faults,
+		.peak_rss_bytes = read_peak_rss(p->pid),
 	};
 	ret_sample->io_known = read_io(p->pid, ret_sample);
 	return true;
 }
 
-void sampler_take(sampler *s)
+void sampler_take(sampler *s, uint64_t peak_rss_bytes)
 {
 	size_t n = 0;
 
@@ -203,6 +214,8 @@ void sampler_take(sampler *s)
 			s->processes[n++] = p;
 	}
 	s->n_processes = n;
+	if (n == 1 && s->n_seen == 1 && peak_rss_bytes)
+		s->samples[0].peak_rss_bytes = peak_rss_bytes;
 	if (n)
 		sonde_recorder_sample(s->recorder, s->samples, n);
 }

@@ -3,7 +3,7 @@
  *
  *   sampler s;
  *   sampler_init(&s, pid, recorder)     names the program
- *   sampler_take(&s)                    every so often; finds new processes, drops dead ones
+ *   sampler_take(&s, 0)                 every so often; finds new processes, drops dead ones
  *   sampler_done(&s)
  *
  * A process counts as ours when its parent is, and stays so when that parent dies. All of /proc is read only after a
@@ -21,6 +21,7 @@ typedef struct sampler {
 	sonde_recorder *recorder;
 	struct sampled_process *processes; /* ours, alive when last seen */
 	size_t n_processes, capacity;
+	size_t n_seen;		       /* ever */
 	sonde_process_sample *samples; /* as many as processes, for one call */
 	int64_t last_pid;	       /* given out by the system when /proc was last searched */
 	int64_t search_after_ns;       /* CLOCK_MONOTONIC */
@@ -28,7 +29,9 @@ typedef struct sampler {
 } sampler;
 
 void sampler_init(sampler *s, int32_t pid, sonde_recorder *recorder);
-void sampler_take(sampler *s);
+/* peak_rss_bytes: of the program, which has ended, and of all that it waited for; 0: unknown. It is the program's if
+   nothing else was seen; otherwise the peak of a process is that up to its last sample. */
+void sampler_take(sampler *s, uint64_t peak_rss_bytes);
 void sampler_done(sampler *s);
 
 #endif

@@ -23,15 +23,16 @@
 enum { FORMAT_VERSION = 1, BLOCK_ALIGN = 8, BLOCK_MAX_BYTES = 64 << 20 };
 
 typedef enum block_kind {
-	BLOCK_STREAM = 1,  /* stream_block */
-	BLOCK_NAMES = 2,   /* name records, see names.h */
-	BLOCK_CLOCK = 3,   /* clock_pair[] */
-	BLOCK_EVENTS = 4,  /* events_head, then what events.h encodes */
-	BLOCK_META = 5,	   /* "key\0value\0" pairs */
-	BLOCK_PROCESS = 6, /* process_block, then its command line */
-	BLOCK_SAMPLES = 7, /* process_sample[] */
+	BLOCK_STREAM = 1,     /* stream_block */
+	BLOCK_NAMES = 2,      /* name records, see names.h */
+	BLOCK_CLOCK = 3,      /* clock_pair[] */
+	BLOCK_EVENTS = 4,     /* events_head, then what events.h encodes */
+	BLOCK_META = 5,	      /* "key\0value\0" pairs */
+	BLOCK_PROCESS = 6,    /* process_block, then its command line */
+	BLOCK_SAMPLES_72 = 7, /* process_sample[] that end before peak_rss_bytes; no longer written */
 	BLOCK_MODULES =
 		8, /* "start end path\n" lines, hexadecimal: where code was loaded, for the addresses of stacks */
+	BLOCK_SAMPLES = 9, /* process_sample[] */
 } block_kind;
 
 typedef struct block_header {
@@ -115,8 +116,9 @@ typedef struct process_sample {
 	uint32_t n_threads;
 	uint64_t user_ns, system_ns, rss_bytes, minor_faults, major_faults;
 	uint64_t read_bytes, write_bytes; /* UINT64_MAX: unknown */
+	uint64_t peak_rss_bytes;	  /* so far; 0: unknown */
 } process_sample;
-_Static_assert(sizeof(process_sample) == 72, "on disk");
+_Static_assert(offsetof(process_sample, peak_rss_bytes) == 72 && sizeof(process_sample) == 80, "on disk");
 
 /* CRC-32C. Start with 0. */
 uint32_t crc32c(uint32_t crc, const void *data, size_t len);

@@ -247,6 +247,7 @@ void sonde_recorder_sample(sonde_recorder *r, const sonde_process_sample *sample
 			.major_faults = s->major_faults,
 			.read_bytes = s->io_known ? s->read_bytes : UINT64_MAX,
 			.write_bytes = s->io_known ? s->write_bytes : UINT64_MAX,
+			.peak_rss_bytes = s->peak_rss_bytes,
 		};
 	}
 	write_block(r, BLOCK_SAMPLES, copy, n * sizeof *copy);

@@ -108,13 +108,15 @@ static bool add_events(sonde_trace *t, const trace_stream *s, const block_header
 	return true;
 }
 
-static bool add_samples(sonde_trace *t, const uint8_t *payload, size_t len)
+/* `size` is that of one: older ones lack the end. */
+static bool add_samples(sonde_trace *t, const uint8_t *payload, size_t len, size_t size)
 {
-	for (; len >= sizeof(process_sample); len -= sizeof(process_sample), payload += sizeof(process_sample)) {
+	for (; len >= size; len -= size, payload += size) {
 		process_sample *sample = VEC_ADD(&t->samples);
 		if (!sample)
 			return false;
-		memcpy(sample, payload, sizeof *sample);
+		*sample = (process_sample){ 0 };
+		memcpy(sample, payload, size);
 		sample->time_ns = trace_bounded_ns(sample->time_ns);
 	}
 	return true;
@@ -174,7 +176,9 @@ bool trace_add_block(sonde_trace *t, const block_header *h, const uint8_t *paylo
 	case BLOCK_PROCESS:
 		return add_process(t, payload, h->length);
 	case BLOCK_SAMPLES:
-		return add_samples(t, payload, h->length);
+		return add_samples(t, payload, h->length, sizeof(process_sample));
+	case BLOCK_SAMPLES_72:
+		return add_samples(t, payload, h->length, 72);
 	case BLOCK_MODULES:
 		s->modules = (const char *)payload;
 		s->modules_len = h->length;

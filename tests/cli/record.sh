@@ -37,6 +37,12 @@ run record -o run.sonde sleep 0.04 # less than the time between two samples
 run summary --json run.sonde
 want "a short program used no memory: $out" grep -q '"command": "sleep".*"peak_rss_bytes": [1-9]' .out
 rm run.sonde
+# Memory that is there for less than the time between two samples.
+run record -o run.sonde --interval 3600000 dd if=/dev/zero of=/dev/null bs=256M count=1
+run summary --json run.sonde
+peak=$(sed -n 's/.*"command": "dd".*"peak_rss_bytes": \([0-9]*\).*/\1/p' .out)
+want "dd had 256 MiB, not $peak" [ "${peak:-0}" -gt 268435456 -a "${peak:-0}" -lt 300000000 ]
+rm run.sonde
 
 # ---- Programs that do not run: no file, and an old one stays
 

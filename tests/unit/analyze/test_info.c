@@ -224,9 +224,13 @@ static void a_summary_has_processes_and_facts(void **state)
 	make_block(&m, BLOCK_META, "command\0./train --epochs 3\0exit\0with exit code 0", 49, 0);
 	make_block(&m, BLOCK_PROCESS, "\x07\0\0\0\1\0\0\0train", 13, 0);
 	make_block(&m, BLOCK_SAMPLES,
-		   (const process_sample[]){
-			   { .pid = 7, .rss_bytes = 500, .n_threads = 9, .user_ns = 1 },
-			   { .pid = 7, .rss_bytes = 300, .n_threads = 2, .user_ns = 5, .system_ns = 6 } },
+		   (const process_sample[]){ { .pid = 7, .rss_bytes = 500, .n_threads = 9, .user_ns = 1 },
+					     { .pid = 7,
+					       .rss_bytes = 300,
+					       .n_threads = 2,
+					       .user_ns = 5,
+					       .system_ns = 6,
+					       .peak_rss_bytes = 700 } },
 		   2 * sizeof(process_sample), 0);
 	MAKE_EVENTS(&m, 1, { 500, EVENT_META, 4, { 5, make_text("model"), 6, make_text("resnet") } });
 	sonde_trace *t = make_trace(&m);
@@ -243,7 +247,7 @@ static void a_summary_has_processes_and_facts(void **state)
 	assert_int_equal(processes->cells[0].integer, 7);
 	assert_string_equal(processes->cells[1].string, "train");
 	assert_int_equal(processes->cells[2].integer, 11);
-	assert_int_equal(processes->cells[3].count, 500);
+	assert_int_equal(processes->cells[3].count, 700);
 	assert_int_equal(processes->cells[4].count, 9);
 	sonde_result_free(r);
 	sonde_trace_free(t);

@@ -86,7 +86,8 @@ static void what_it_saw_is_in_the_file(void **state)
 		  .major_faults = 15,
 		  .read_bytes = 16,
 		  .write_bytes = 17,
-		  .io_known = true },
+		  .io_known = true,
+		  .peak_rss_bytes = 18 },
 		{ .time_ns = 6, .pid = 71, .read_bytes = 99 },
 	};
 	sonde_recorder *r = open_recorder("run.sonde");
@@ -107,6 +108,7 @@ static void what_it_saw_is_in_the_file(void **state)
 	assert_int_equal(t->samples.n, 2);
 	assert_int_equal(t->samples.items[0].rss_bytes, 13);
 	assert_int_equal(t->samples.items[0].write_bytes, 17);
+	assert_int_equal(t->samples.items[0].peak_rss_bytes, 18);
 	assert_true(t->samples.items[1].read_bytes == UINT64_MAX); /* unknown */
 	sonde_trace_free(t);
 	temp_clear();

@@ -88,9 +88,9 @@ static void a_block_of_a_later_kind_is_passed_over(void **state)
 
 static void payloads_shorter_than_they_should_be_do_no_harm(void **state)
 {
-	static const unsigned kinds[] = { BLOCK_STREAM, BLOCK_NAMES,   BLOCK_CLOCK,   BLOCK_EVENTS,
-					  BLOCK_META,	BLOCK_PROCESS, BLOCK_SAMPLES, BLOCK_MODULES };
-	static const uint8_t ones[64] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
+	static const unsigned kinds[] = { BLOCK_STREAM,	 BLOCK_NAMES,	BLOCK_CLOCK,   BLOCK_EVENTS,	BLOCK_META,
+					  BLOCK_PROCESS, BLOCK_SAMPLES, BLOCK_MODULES, BLOCK_SAMPLES_72 };
+	static const uint8_t ones[96] = { 1, 1, 1, 1, 1, 1, 1, 1, 1 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -100,6 +100,28 @@ static void payloads_shorter_than_they_should_be_do_no_harm(void **state)
 			sonde_trace_free(make_trace(&m));
 			make_done(&m);
 		}
+}
+
+static void samples_without_a_peak_are_read_as_before(void **state)
+{
+	const process_sample samples[] = { { .pid = 7, .rss_bytes = 500, .write_bytes = 9, .peak_rss_bytes = 600 },
+					   { .pid = 8 } };
+	uint8_t old[2 * 72];
+	maker m = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++)
+		memcpy(old + i * 72, &samples[i], 72);
+	make_block(&m, BLOCK_SAMPLES_72, old, sizeof old, 0);
+	make_block(&m, BLOCK_SAMPLES, samples, sizeof samples, 0);
+	sonde_trace *t = make_trace(&m);
+	assert_int_equal(t->samples.n, 4);
+	assert_int_equal(t->samples.items[0].write_bytes, 9);
+	assert_int_equal(t->samples.items[0].peak_rss_bytes, 0);
+	assert_int_equal(t->samples.items[1].pid, 8);
+	assert_int_equal(t->samples.items[2].peak_rss_bytes, 600);
+	sonde_trace_free(t);
+	make_done(&m);
 }
 
 static void a_newer_file_is_refused_with_both_versions(void **state)
@@ -391,6 +413,7 @@ int main(void)
 		cmocka_unit_test(garbage_between_blocks_is_skipped_and_counted),
 		cmocka_unit_test(a_block_of_a_later_kind_is_passed_over),
 		cmocka_unit_test(payloads_shorter_than_they_should_be_do_no_harm),
+		cmocka_unit_test(samples_without_a_peak_are_read_as_before),
 		cmocka_unit_test(a_newer_file_is_refused_with_both_versions),
 		cmocka_unit_test(what_is_not_a_recording_is_refused_with_a_reason),
 		cmocka_unit_test(blocks_behind_one_that_was_cut_off_are_read),
