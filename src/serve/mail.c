@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/analysis.h"
 #include "analyze/step_list.h"
 #include "base/error.h"
 #include "serve/page.h"
@@ -55,6 +56,18 @@ static void put_facts(mail *m)
 	json_end_object(w);
 }
 
+static void note_losses(mail *m, const sonde_trace *trace)
+{
+	sonde_result *r = result_new("losses");
+
+	if (r)
+		result_note_losses(r, trace);
+	for (const result_note *n = r ? r->notes : NULL; n; n = n->next)
+		mail_note(m, "Lost: %s.", n->text);
+	m->failed |= !r;
+	sonde_result_free(r);
+}
+
 sonde_status mail_begin(mail *m, const sonde_trace *trace, const sonde_picture_options *given, sonde_error *err)
 {
 	memset(m, 0, sizeof *m);
@@ -69,6 +82,7 @@ sonde_status mail_begin(mail *m, const sonde_trace *trace, const sonde_picture_o
 	if (!m->stream)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	start_server(m, trace);
+	note_losses(m, trace);
 	m->data = json_to(m->stream);
 	json_begin_object(&m->data);
 	json_key(&m->data, "answers");

@@ -29,8 +29,8 @@ typedef struct mail {
 	size_t len;
 	FILE *stream;
 	json_writer data;
-	char note[800]; /* what was left out */
-	bool failed;	/* out of memory */
+	char note[1600]; /* what is missing or was left out */
+	bool failed;	 /* out of memory */
 } mail;
 
 /* What is given of the options, the rest 0. SONDE_E_STATE: the trace has no index. */

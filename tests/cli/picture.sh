@@ -155,6 +155,11 @@ assert data['note'].startswith('8 of 8 slices. Written by'), data['note']
 EOT
 run flame -o flame.html trace.json
 want_in "$(page flame.html)" '"flame": 7'
+head -c -90 trace.json > cut.json
+for picture in flame timeline; do
+	run $picture -o cut.html cut.json
+	want_in "$(page cut.html)" 'the file ends early: whatever came after is missing.'
+done
 
 # A report as a page has it, too, of what was chosen.
 report_flame() { # the names in it and their sum
