@@ -95,14 +95,14 @@ void events_open(event_reader *r, const uint8_t *bytes, size_t len, uint64_t bas
 	event_context_init(&r->context, base_ticks);
 }
 
-static bool damaged(event_reader *r)
+bool events_damaged(event_reader *r)
 {
 	r->at = r->end;
 	r->damaged = true;
 	return false;
 }
 
-static bool get_words(event_reader *r, event *e)
+bool events_get_words(event_reader *r, event *e)
 {
 	uint64_t n;
 
@@ -119,8 +119,7 @@ static bool get_words(event_reader *r, event *e)
 	return true;
 }
 
-/* The code of a TOKEN_CODE or TOKEN_PAYLOAD. False at damage; *ret_code 0: a step of the clock. */
-static bool get_code(event_reader *r, uint32_t *ret_code)
+bool events_get_code(event_reader *r, uint32_t *ret_code)
 {
 	uint64_t value, step;
 
@@ -135,41 +134,4 @@ static bool get_code(event_reader *r, uint32_t *ret_code)
 		return false;
 	r->context.ticks += (uint64_t)unzigzag(step);
 	return true;
-}
-
-bool events_next(event_reader *r, event *ret_event)
-{
-	event_context *c = &r->context;
-
-	while (r->at < r->end) {
-		uint64_t value;
-		uint32_t code;
-
-		r->at = varint_get(r->at, r->end, &value);
-		if (!r->at)
-			return damaged(r);
-		unsigned token = value & 3;
-		c->ticks += value >> 2;
-		if (token == TOKEN_END) {
-			if (!c->depth)
-				return damaged(r);
-			code = EVENT_END | (uint32_t)c->stack[(c->depth - 1) % EVENT_LOCAL_STACK];
-		} else if (token == TOKEN_SAME) {
-			code = c->follows[event_slot(c->last)];
-			if (!code)
-				return damaged(r);
-		} else if (!get_code(r, &code)) {
-			return damaged(r);
-		} else if (!code) {
-			continue;
-		}
-		ret_event->n_words = 0;
-		if (token == TOKEN_PAYLOAD && !get_words(r, ret_event))
-			return damaged(r);
-		event_context_add(c, code);
-		ret_event->ticks = c->ticks;
-		ret_event->code = code;
-		return true;
-	}
-	return false;
 }

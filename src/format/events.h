@@ -134,8 +134,49 @@ static inline uint64_t event_words(const event *e)
 }
 
 void events_open(event_reader *r, const uint8_t *bytes, size_t len, uint64_t base_ticks);
-/* False at the end or at damage. */
-bool events_next(event_reader *r, event *ret_event);
+/* For events_next: the rarer parts. The code of a TOKEN_CODE or TOKEN_PAYLOAD, 0: a step of the clock; the words of a
+   payload. False at damage. */
+bool events_get_code(event_reader *r, uint32_t *ret_code);
+bool events_get_words(event_reader *r, event *e);
+bool events_damaged(event_reader *r); /* ends it; false */
+
+/* False at the end or at damage. Inline, as the position is what every next event waits for. */
+static inline bool events_next(event_reader *r, event *ret_event)
+{
+	event_context *c = &r->context;
+
+	while (r->at < r->end) {
+		uint64_t value;
+		uint32_t code;
+
+		r->at = varint_get(r->at, r->end, &value);
+		if (!r->at)
+			return events_damaged(r);
+		unsigned token = value & 3;
+		c->ticks += value >> 2;
+		if (token == TOKEN_END) {
+			if (!c->depth)
+				return events_damaged(r);
+			code = EVENT_END | (uint32_t)c->stack[(c->depth - 1) % EVENT_LOCAL_STACK];
+		} else if (token == TOKEN_SAME) {
+			code = c->follows[event_slot(c->last)];
+			if (!code)
+				return events_damaged(r);
+		} else if (!events_get_code(r, &code)) {
+			return events_damaged(r);
+		} else if (!code) {
+			continue;
+		}
+		ret_event->n_words = 0;
+		if (token == TOKEN_PAYLOAD && !events_get_words(r, ret_event))
+			return events_damaged(r);
+		event_context_add(c, code);
+		ret_event->ticks = c->ticks;
+		ret_event->code = code;
+		return true;
+	}
+	return false;
+}
 
 /*
  * Events among n words behind one that was never written: of a signal handler that had interrupted it. What is there of

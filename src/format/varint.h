@@ -30,27 +30,40 @@ static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
 	return out + n;
 }
 
+/* Reads a number that ends within VARINT_MAX bytes from in, all of them readable, and returns its length. */
+static inline unsigned varint_get_whole(const uint8_t *in, uint64_t *ret_value)
+{
+	unsigned n = in[0] ? (unsigned)__builtin_ctz(in[0]) + 1 : VARINT_MAX;
+	uint64_t word;
+
+	if (__builtin_expect(n == VARINT_MAX, 0)) {
+		memcpy(ret_value, in + 1, 8);
+	} else {
+		memcpy(&word, in, 8);
+		*ret_value = word >> n & (~UINT64_C(0) >> (64 - 7 * n));
+	}
+	return n;
+}
+
+/* Apart, as the array would give every function that reads numbers a stack protector. */
+__attribute__((noinline, cold, unused)) static const uint8_t *varint_get_last(const uint8_t *in, const uint8_t *end,
+									      uint64_t *ret_value)
+{
+	uint8_t padded[VARINT_MAX] = { 0 };
+
+	if (in >= end)
+		return NULL;
+	memcpy(padded, in, (size_t)(end - in));
+	in += varint_get_whole(padded, ret_value);
+	return in <= end ? in : NULL;
+}
+
 /* Reads at in, which ends at end, and returns the next position, or NULL when the number is cut off. */
 static inline const uint8_t *varint_get(const uint8_t *in, const uint8_t *end, uint64_t *ret_value)
 {
-	uint8_t padded[VARINT_MAX] = { 0 };
-	const uint8_t *from = in;
-	uint64_t word;
-
-	if (__builtin_expect(end - in < VARINT_MAX, 0)) {
-		if (in >= end)
-			return NULL;
-		memcpy(padded, in, (size_t)(end - in));
-		from = padded;
-	}
-	unsigned n = from[0] ? (unsigned)__builtin_ctz(from[0]) + 1 : 9;
-	if (__builtin_expect(n == 9, 0)) {
-		memcpy(ret_value, from + 1, 8);
-	} else {
-		memcpy(&word, from, 8);
-		*ret_value = word >> n & (~UINT64_C(0) >> (64 - 7 * n));
-	}
-	return in + n <= end ? in + n : NULL;
+	if (__builtin_expect(end - in < VARINT_MAX, 0))
+		return varint_get_last(in, end, ret_value);
+	return in + varint_get_whole(in, ret_value);
 }
 
 /* Passes over n numbers; NULL when they are cut off. Those of one byte have its lowest bit set: up to eight of them are
