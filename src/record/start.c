@@ -146,7 +146,6 @@ static sonde_status begin(sonde_error *err)
 		return status;
 	if (rt.options.stacks)
 		backtrace((void *[1]){ NULL }, 1); /* loads what it needs now, not in a signal handler */
-	memory_reset();
 	ring_begin_session();
 	__atomic_store_n(&rt.ring->stream, rt.stream, __ATOMIC_RELEASE);
 	rt.running = true;
@@ -167,6 +166,7 @@ static sonde_status start_locked(const record_options *options, bool automatic, 
 		return error_set(err, SONDE_E_STATE, -1, "a recording is running already, into %s", rt.path);
 	rt.options = *options;
 	rt.automatic = automatic;
+	memory_reset(); /* not in begin: a child counts memory before its recording begins */
 	return begin(err);
 }
 

@@ -14,6 +14,7 @@
 #ifndef SONDE_TESTS_RECORDED_H
 #define SONDE_TESTS_RECORDED_H
 
+#include <sys/wait.h>
 #include <sonde/record.h>
 #include "store/walk.h"
 #include "unit/store/temp_dir.h"
@@ -240,6 +241,24 @@ static inline void record_done(recorded *r)
 {
 	sonde_trace_free(r->trace);
 	r->trace = NULL;
+}
+
+/* Runs this in a forked child and reads what that recorded, under the name that run.sonde becomes there. */
+static inline recorded *record_in_child(void (*run)(void))
+{
+	char name[64];
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		alarm(60);
+		run();
+		_exit(sonde_stop(NULL) ? 1 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	snprintf(name, sizeof name, "run.%d.sonde", (int)pid);
+	return record_read(temp_path(name));
 }
 
 /* Stops, and everything in the recording is this. Also: nothing was lost, and the file says so. */

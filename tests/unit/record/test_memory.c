@@ -210,6 +210,26 @@ static void threads_add_up(void **state)
 	record_done(r);
 }
 
+static void allocate_at_once(void)
+{
+	sonde_alloc(SONDE_CPU, at(1), 100, 0);
+	sonde_alloc(SONDE_CPU, at(2), 50, 0);
+	sonde_free(SONDE_CPU, at(1));
+	sonde_memory_snapshot(SONDE_CPU, NULL, 0);
+}
+
+static void the_first_event_of_a_child_may_be_an_allocation(void **state)
+{
+	(void)state;
+	record_start((sonde_config){ .memory = true });
+	sonde_alloc(SONDE_CPU, at(3), 1000, 0); /* the parent's */
+	recorded *r = record_in_child(allocate_at_once);
+	assert_string_equal(r->text, "alloc0:100=100 alloc0:50=150 free0:100=50 snapshot0:50,150,1");
+	record_done(r);
+	assert_now(SONDE_CPU, 1000, 1000, 1);
+	assert_recorded("alloc0:1000=1000");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -223,6 +243,7 @@ int main(void)
 		cmocka_unit_test(many_blocks_come_and_go),
 		cmocka_unit_test(the_timeline_has_the_peak_of_each_interval),
 		cmocka_unit_test(threads_add_up),
+		cmocka_unit_test(the_first_event_of_a_child_may_be_an_allocation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
