@@ -149,10 +149,10 @@ static sonde_status begin(sonde_error *err)
 	ring_begin_session();
 	__atomic_store_n(&rt.ring->stream, rt.stream, __ATOMIC_RELEASE);
 	rt.running = true;
-	__atomic_store_n(&rt.paused, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&rt.mode, mode_of(&rt.options), __ATOMIC_RELEASE);
 	writer_wake();
-	__atomic_store_n(&sonde_active_, rt.options.active, __ATOMIC_RELEASE);
+	if (!__atomic_load_n(&rt.paused, __ATOMIC_RELAXED)) /* as a child may be from its start */
+		__atomic_store_n(&sonde_active_, rt.options.active, __ATOMIC_RELEASE);
 	return SONDE_OK;
 }
 
@@ -167,6 +167,7 @@ static sonde_status start_locked(const record_options *options, bool automatic, 
 	rt.options = *options;
 	rt.automatic = automatic;
 	memory_reset(); /* not in begin: a child counts memory before its recording begins */
+	__atomic_store_n(&rt.paused, 0, __ATOMIC_RELAXED);
 	return begin(err);
 }
 
@@ -243,10 +244,12 @@ sonde_status sonde_stop(sonde_error *err)
 void sonde_pause(void)
 {
 	uint64_t on = 1;
+	uint32_t mode = record_mode_now();
 
-	if (!(record_mode_now() & MODE_RUNNING) || __atomic_exchange_n(&rt.paused, 1, __ATOMIC_ACQ_REL))
+	if (!(mode & (MODE_RUNNING | MODE_IN_CHILD)) || __atomic_exchange_n(&rt.paused, 1, __ATOMIC_ACQ_REL))
 		return;
-	event_put(EVENT_PAUSE, &on, 1);
+	if (mode & MODE_RUNNING)
+		event_put(EVENT_PAUSE, &on, 1);
 	__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
 }
 
@@ -255,10 +258,11 @@ void sonde_resume(void)
 	uint64_t off = 0;
 	uint32_t mode = record_mode_now();
 
-	if (!(mode & MODE_RUNNING) || !__atomic_exchange_n(&rt.paused, 0, __ATOMIC_ACQ_REL))
+	if (!(mode & (MODE_RUNNING | MODE_IN_CHILD)) || !__atomic_exchange_n(&rt.paused, 0, __ATOMIC_ACQ_REL))
 		return;
 	__atomic_store_n(&sonde_active_, mode & ACTIVITIES, __ATOMIC_RELEASE);
-	event_put(EVENT_PAUSE, &off, 1);
+	if (mode & MODE_RUNNING)
+		event_put(EVENT_PAUSE, &off, 1);
 }
 
 const char *sonde_output(void)

@@ -183,6 +183,52 @@ static void what_is_known_of_the_process_is_in_the_file(void **state)
 	temp_clear();
 }
 
+static void pause_at_once(void)
+{
+	sonde_pause();
+	SONDE_MARK("paused");
+	sonde_resume();
+	SONDE_MARK("resumed");
+}
+
+static void resume_at_once(void)
+{
+	SONDE_MARK("still paused");
+	sonde_resume();
+	SONDE_MARK("resumed");
+}
+
+static sonde_scope left_in_child;
+
+static void leave_a_scope_of_the_parent(void)
+{
+	sonde_end(left_in_child);
+	SONDE_MARK("still paused");
+}
+
+static void a_child_pauses_and_resumes_from_its_first_moment(void **state)
+{
+	recorded *r;
+
+	(void)state;
+	record_start((sonde_config){ 0 });
+	r = record_in_child(pause_at_once);
+	assert_string_equal(r->text, "*resumed");
+	record_done(r);
+	left_in_child = sonde_begin("a");
+	sonde_pause();
+	r = record_in_child(resume_at_once);
+	assert_string_equal(r->text, "*resumed");
+	record_done(r);
+	r = record_in_child(leave_a_scope_of_the_parent);
+	assert_string_equal(r->text, "");
+	record_done(r);
+	sonde_resume();
+	sonde_end(left_in_child);
+	assert_recorded("+a -a");
+	temp_clear();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -195,6 +241,7 @@ int main(void)
 		cmocka_unit_test(anything_else_is_left_alone),
 		cmocka_unit_test(a_recording_can_be_read_while_it_runs),
 		cmocka_unit_test(what_is_known_of_the_process_is_in_the_file),
+		cmocka_unit_test(a_child_pauses_and_resumes_from_its_first_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
