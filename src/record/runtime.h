@@ -65,6 +65,7 @@ typedef enum record_mode {
 } record_mode;
 
 struct runtime {
+	lock options_lock; /* of sonde_start, before session_lock; a fork does not wait for it */
 	lock session_lock; /* start, stop, fork */
 	lock names_lock;
 	lock chunks_lock;

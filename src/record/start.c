@@ -185,10 +185,9 @@ static sonde_status start(const record_options *options, bool automatic, sonde_e
 
 sonde_status sonde_start(const sonde_config *config, sonde_error *err)
 {
-	static record_options options; /* too large for the stack of a small thread; session_lock comes later, hence: */
-	static lock guard;
+	static record_options options; /* too large for the stack of a small thread */
 
-	lock_take(&guard);
+	lock_take(&rt.options_lock);
 	sonde_status status = SONDE_OK;
 	if (config)
 		status = config_from_struct(config, &options, err);
@@ -196,7 +195,7 @@ sonde_status sonde_start(const sonde_config *config, sonde_error *err)
 		config_from_environment(&options);
 	if (!status)
 		status = start(&options, false, err);
-	lock_release(&guard);
+	lock_release(&rt.options_lock);
 	return status;
 }
 
@@ -292,7 +291,7 @@ static void fork_parent(void)
 
 static void fork_child(void)
 {
-	rt.session_lock = rt.names_lock = rt.chunks_lock = (lock){ 0 };
+	rt.options_lock = rt.session_lock = rt.names_lock = rt.chunks_lock = (lock){ 0 };
 	output_forget_in_child();
 	ring_forget();
 	memory_init_child();

@@ -1,6 +1,7 @@
 /* Starting, stopping, and the file that comes of it. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
 #include "unit/record/recorded.h"
 
 static void one_recording_at_a_time(void **state)
@@ -229,6 +230,39 @@ static void a_child_pauses_and_resumes_from_its_first_moment(void **state)
 	temp_clear();
 }
 
+static int stop_starting;
+
+static void *start_in_vain(void *unused)
+{
+	sonde_config config = { .struct_size = 0 };
+
+	while (!__atomic_load_n(&stop_starting, __ATOMIC_RELAXED))
+		sonde_start(&config, NULL);
+	return unused;
+}
+
+static void a_child_starts_though_another_thread_was_starting_at_the_fork(void **state)
+{
+	sonde_config config = { .struct_size = 0 };
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(pthread_create(&thread, NULL, start_in_vain, NULL), 0);
+	for (int i = 0; i < 20; i++) {
+		int status = 0;
+		usleep(1000);
+		pid_t pid = fork();
+		if (pid == 0) {
+			alarm(10);
+			_exit(sonde_start(&config, NULL) == SONDE_E_USAGE ? 0 : 1);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+	__atomic_store_n(&stop_starting, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -242,6 +276,7 @@ int main(void)
 		cmocka_unit_test(a_recording_can_be_read_while_it_runs),
 		cmocka_unit_test(what_is_known_of_the_process_is_in_the_file),
 		cmocka_unit_test(a_child_pauses_and_resumes_from_its_first_moment),
+		cmocka_unit_test(a_child_starts_though_another_thread_was_starting_at_the_fork),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
