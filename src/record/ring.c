@@ -42,7 +42,7 @@ void ring_begin_session(void)
 {
 	for (uint32_t i = 0; i < ring_n_chunks(); i++) {
 		ring_chunk *chunk = ring_chunk_at(i);
-		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) != CHUNK_ACTIVE)
+		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_FREE)
 			continue;
 		size_t n = chunk->flushed;
 		while (n < CHUNK_WORDS) {

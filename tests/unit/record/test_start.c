@@ -38,6 +38,30 @@ static void fifty_recordings_hold_their_own_events(void **state)
 	temp_clear();
 }
 
+static void what_ends_between_two_recordings_is_in_neither(void **state)
+{
+	enum { N = 20000 }; /* more than a chunk has room for */
+	static sonde_scope scopes[N];
+
+	(void)state;
+	record_start((sonde_config){ 0 });
+	for (int i = 0; i < N; i++)
+		scopes[i] = sonde_begin("deep");
+	recorded *r = record_stop();
+	assert_int_equal(r->counts.n_open, N);
+	record_done(r);
+	for (int i = 0; i < N; i++)
+		sonde_end(scopes[i]);
+	record_start((sonde_config){ 0 });
+	SONDE_MARK("a");
+	r = record_stop();
+	assert_string_equal(r->text, "*a");
+	assert_int_equal(r->counts.n_unmatched_ends, 0);
+	assert_int_equal(r->trace->streams.items[0].info.n_events, 1);
+	record_done(r);
+	temp_clear();
+}
+
 static void the_name_of_the_file_may_have_pid_and_number(void **state)
 {
 	char pattern[300], expected[400];
@@ -268,6 +292,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_recording_at_a_time),
 		cmocka_unit_test(fifty_recordings_hold_their_own_events),
+		cmocka_unit_test(what_ends_between_two_recordings_is_in_neither),
 		cmocka_unit_test(the_name_of_the_file_may_have_pid_and_number),
 		cmocka_unit_test(without_a_name_the_program_gives_it),
 		cmocka_unit_test(the_file_is_private),
