@@ -55,13 +55,16 @@ static sonde_status report_new(const char *path, int64_t from_ns, int64_t to_ns,
 sonde_status sonde_session_stop(sonde_session *session, sonde_report **ret_report, sonde_error *err)
 {
 	int64_t start_ns = session->start_ns, stop_ns = sonde_now_ns();
+	char path[4096];
+
+	snprintf(path, sizeof path, "%s", sonde_output()); /* once it is stopped another thread may start its own */
 	sonde_status status = sonde_stop(err);
 
 	free(session);
 	if (status || !ret_report)
 		return status;
 	/* Within a recording that was started from outside the session is a stretch of a longer file. */
-	return report_new(sonde_output(), start_ns, stop_ns, ret_report, err);
+	return report_new(path, start_ns, stop_ns, ret_report, err);
 }
 
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */

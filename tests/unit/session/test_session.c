@@ -1,4 +1,6 @@
 /* A recording and its report inside the program that is recorded. */
+#include <pthread.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <sonde/session.h>
 #include "unit/record/recorded.h"
@@ -293,6 +295,43 @@ static void a_session_is_a_stretch_of_an_automatic_recording(void **state)
 	temp_clear();
 }
 
+enum { SESSIONS = 200 };
+static const char *numbered_path;
+static int n_of_another;
+
+static void *run_sessions(void *name)
+{
+	sonde_config config = { .struct_size = sizeof config, .output = numbered_path };
+
+	for (int i = 0; i < SESSIONS; i++) {
+		sonde_session *session = NULL;
+		sonde_report *report = NULL;
+		while (sonde_session_start(&config, &session, NULL) == SONDE_E_STATE)
+			sched_yield(); /* the other one's runs */
+		sonde_end(sonde_begin(name));
+		if (sonde_session_stop(session, &report, NULL) || sonde_report_n_ops(report) != 1 ||
+		    !op_of(report, name))
+			__atomic_fetch_add(&n_of_another, 1, __ATOMIC_RELAXED);
+		sonde_report_free(report);
+	}
+	return NULL;
+}
+
+static void threads_that_take_turns_get_their_own_reports(void **state)
+{
+	static const char *const names[] = { "a", "b", "c" };
+	pthread_t threads[3];
+
+	(void)state;
+	numbered_path = temp_path("%n.sonde");
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, run_sessions, (void *)names[i]), 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(n_of_another, 0);
+	temp_clear();
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +343,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(any_analysis_of_the_session_by_name),
 		cmocka_unit_test(one_session_at_a_time),
 		cmocka_unit_test(the_report_of_any_recording),
+		cmocka_unit_test(threads_that_take_turns_get_their_own_reports),
 		cmocka_unit_test(a_session_is_a_stretch_of_an_automatic_recording),
 	};
 
