@@ -281,7 +281,6 @@ static void finish(const recording *r, const program *p, sonde_recorder *recorde
 	sonde_error err = { .position = -1 };
 	char text[64], count[NUMBER_TEXT];
 
-	signal(SIGXFSZ, SIG_IGN); /* beyond the limit of a file's size writes fail, and we live to say so */
 	sonde_status status = sonde_recorder_close(recorder, wait_status, &n_recovered, &err);
 
 	if (WIFSIGNALED(wait_status))
@@ -313,7 +312,10 @@ static int run(const command *self, int argc, char **argv)
 		return refuse_program(r.argv[0], error);
 	if ((code = choose_paths(&r)) != EXIT_OK)
 		return code;
-	if (sonde_recorder_open(r.path, r.with_args ? r.argc : 1, r.argv, &recorder, &err) != SONDE_OK) {
+	void (*before)(int) = signal(SIGXFSZ, SIG_IGN); /* beyond the limit of a file's size we live to say so */
+	sonde_status status = sonde_recorder_open(r.path, r.with_args ? r.argc : 1, r.argv, &recorder, &err);
+	signal(SIGXFSZ, before);
+	if (status) {
 		say_error(NULL, err.status, &err); /* the message names it */
 		return EXIT_ENVIRONMENT;
 	}

@@ -53,30 +53,33 @@ int program_find(const char *name)
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
-/* Ignored while the program runs: what the terminal sends to both, and writing to a stderr that is gone. */
-static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
+/* Ignored while the program runs: what the terminal sends to both, writing to a stderr that is gone, and beyond the
+   limit of a file's size. */
+static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ };
 static const int awaited[] = { SIGCHLD, SIGTERM, SIGHUP };
+enum { N_IGNORED = sizeof ignored / sizeof ignored[0], N_AWAITED = sizeof awaited / sizeof awaited[0] };
+_Static_assert(N_IGNORED + N_AWAITED == PROGRAM_N_SIGNALS, "program has room for all");
 
 static void take_signals(program *p)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
 
 	sigemptyset(&p->awaited);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < N_AWAITED; i++)
 		sigaddset(&p->awaited, awaited[i]);
 	sigprocmask(SIG_BLOCK, &p->awaited, &p->old_mask);
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < N_IGNORED; i++)
 		sigaction(ignored[i], &ignore, &p->old_actions[i]);
-		sigaction(awaited[i], &normal, &p->old_actions[3 + i]);
-	}
+	for (size_t i = 0; i < N_AWAITED; i++)
+		sigaction(awaited[i], &normal, &p->old_actions[N_IGNORED + i]);
 }
 
 static void restore_signals(const program *p)
 {
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < N_IGNORED; i++)
 		sigaction(ignored[i], &p->old_actions[i], NULL);
-		sigaction(awaited[i], &p->old_actions[3 + i], NULL);
-	}
+	for (size_t i = 0; i < N_AWAITED; i++)
+		sigaction(awaited[i], &p->old_actions[N_IGNORED + i], NULL);
 	sigprocmask(SIG_SETMASK, &p->old_mask, NULL);
 }
 

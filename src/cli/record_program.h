@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { PROGRAM_N_SIGNALS = 6 };
+enum { PROGRAM_N_SIGNALS = 7 };
 
 typedef struct program {
 	pid_t pid;

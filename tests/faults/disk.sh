@@ -114,12 +114,16 @@ for limit_kb in 0 100 4000 6000 40000; do
 done
 want "even 40 MB were not enough" [ -e "$file" ]
 unset SONDE_ENABLED SONDE_OUTPUT
-for limit_kb in 0 6000; do
-	limited $limit_kb "$SONDE" record -o "$file" -- "$BUILD/prog_simple" "$n"
-	[ $limit_kb = 0 ] || unchanged
-done
+limited 6000 "$SONDE" record -o "$file" -- "$BUILD/prog_simple" "$n"
+unchanged
 look
 want_sound
+limited 0 "$SONDE" record -o "$file" -- echo run
+want_code 4
+want_out ""
+want_in "$err" "cannot write $file: File too large"
+limited 1 "$SONDE" record -o "$file" --interval 1 -- sh -c 'sleep 0.3; exit 7' # its samples are more than that
+want_code 7
 
 # ---- A small /dev/shm
 
