@@ -81,6 +81,10 @@ static bool take_option(const options *o, int id, recording *r)
 	switch (id) {
 	case OUTPUT:
 		r->path = o->value;
+		if (strcmp(r->path, "-") == 0)
+			return say_usage(o->command,
+					 "--output needs FILE: a recording is not written to standard output"),
+			       false;
 		return *r->path || (say_usage(o->command, "--output needs FILE"), false);
 	case REPORT:
 		return options_number(o, 1, 1000000, &r->report);

@@ -46,6 +46,11 @@ rm run.sonde
 
 # ---- Programs that do not run: no file, and an old one stays
 
+run record -o - true
+want_code 2
+want_in "$err" "--output needs FILE: a recording is not written to standard output"
+want "a file of that name" [ ! -e ./- ]
+
 rm -f ./*.sonde
 run record ./nothing
 want_code 127
