@@ -138,8 +138,7 @@ sonde_status profile_find_windows(profile *p, sonde_error *err)
 		p->failed |= !add_windows(p, &p->known_steps);
 	measure(p);
 	if (!status && !p->failed && !p->has_window)
-		return error_set(err, SONDE_E_USAGE, -1, "the %s has no steps %lld..%lld%s",
-				 trace_is_imported(p->trace) ? "trace" : "recording", (long long)o->first_step,
-				 (long long)o->last_step, o->ranks || o->to_ns ? " there" : "");
+		return steps_missing(trace_is_imported(p->trace) ? "trace" : "recording", o->first_step, o->last_step,
+				     o->ranks || o->to_ns ? " there" : "", err);
 	return status; /* the caller looks at `failed` */
 }

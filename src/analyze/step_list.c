@@ -46,20 +46,26 @@ sonde_status ranks_check(const sonde_trace *trace, const char *ranks, sonde_erro
 			 ranks, least, most);
 }
 
-sonde_status steps_check(const sonde_trace *trace, int64_t first, int64_t last, sonde_error *err)
+sonde_status steps_missing(const char *what, int64_t first, int64_t last, const char *where, sonde_error *err)
 {
-	size_t n;
-	const index_step *steps = index_steps(trace->index, &n);
 	char from[32] = "", to[32] = "";
 
-	for (size_t i = 0; i < n; i++)
-		if (steps[i].number >= first && steps[i].number <= last)
-			return SONDE_OK;
 	if (first > INT64_MIN)
 		snprintf(from, sizeof from, "%" PRId64, first);
 	if (last < INT64_MAX)
 		snprintf(to, sizeof to, "%" PRId64, last);
-	return error_set(err, SONDE_E_USAGE, -1, "the trace has no steps %s..%s", from, to);
+	return error_set(err, SONDE_E_USAGE, -1, "the %s has no steps %s..%s%s", what, from, to, where);
+}
+
+sonde_status steps_check(const sonde_trace *trace, int64_t first, int64_t last, sonde_error *err)
+{
+	size_t n;
+	const index_step *steps = index_steps(trace->index, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (steps[i].number >= first && steps[i].number <= last)
+			return SONDE_OK;
+	return steps_missing("trace", first, last, "", err);
 }
 
 static bool add(step_list *to, step_time step)

@@ -28,6 +28,8 @@ size_t step_name_length(const char *text, size_t len);
 /* Of a track of the index. A recording and a trace that never says have one rank: 0. */
 int32_t rank_of_track(const sonde_trace *trace, size_t track);
 int32_t rank_of_index_track(const sonde_index *ix, size_t track);
+/* SONDE_E_USAGE, with the sentence that says so; ends that are not there are INT64_MIN and INT64_MAX. */
+sonde_status steps_missing(const char *what, int64_t first, int64_t last, const char *where, sonde_error *err);
 /* SONDE_E_USAGE: the trace, which has an index, has none of them. */
 sonde_status steps_check(const sonde_trace *trace, int64_t first, int64_t last, sonde_error *err);
 /* SONDE_E_USAGE: it is no list of ranks, or the trace has none of them; the message says which it has. */

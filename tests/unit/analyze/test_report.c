@@ -276,6 +276,7 @@ static void what_cannot_be_done_is_said(void **state)
 		  "name" },
 		{ { .tree = true, .threads = true }, "a tree cannot be split by thread yet: choose one of the two" },
 		{ { .use_steps = true, .first_step = 50, .last_step = 60 }, "the recording has no steps 50..60" },
+		{ { .use_steps = true, .first_step = 50, .last_step = INT64_MAX }, "the recording has no steps 50.." },
 	};
 	maker m;
 	sonde_trace *t = training(&m);
