@@ -5,6 +5,7 @@
  */
 #include "analyze/profile.h"
 
+#include <math.h>
 #include <string.h>
 #include "analyze/profiler_frame.h"
 #include "analyze/step_list.h"
@@ -343,8 +344,8 @@ static void on_counter(void *context, const trace_site *site, int64_t time_ns, d
 		c->first = value, c->first_ns = time_ns;
 	if (!c->n || time_ns >= c->last_ns)
 		c->last = value, c->last_ns = time_ns;
-	c->min = !c->n || value < c->min ? value : c->min;
-	c->max = !c->n || value > c->max ? value : c->max;
+	c->min = !c->n || isnan(c->min) || value < c->min ? value : c->min; /* of what is a number */
+	c->max = !c->n || isnan(c->max) || value > c->max ? value : c->max;
 	c->name = site->name;
 	c->n++;
 }

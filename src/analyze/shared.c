@@ -190,7 +190,7 @@ static const column counter_columns[] = {
 
 void result_add_counters(sonde_result *r, const profile *p)
 {
-	char first[NUMBER_TEXT], last[NUMBER_TEXT], n[NUMBER_TEXT];
+	char first[NUMBER_TEXT], last[NUMBER_TEXT];
 
 	if (!p->counters.n)
 		return;
@@ -206,9 +206,9 @@ void result_add_counters(sonde_result *r, const profile *p)
 		c[4] = cell_number(k->min);
 		c[5] = cell_number(k->max);
 		if (i < 8)
-			result_note_add(r, "counter", "%s from %s to %s, %s values", trace_text(p->trace, k->name),
+			result_note_add(r, "counter", "%s from %s to %s, %s", trace_text(p->trace, k->name),
 					format_number(first, k->first), format_number(last, k->last),
-					format_count(n, k->n));
+					result_counted(r, k->n, "values"));
 	}
 	if (t)
 		t->n_shown = 0;

@@ -1,5 +1,7 @@
 /* Time per name, steps, memory and counters of traces that were worked out on paper. */
 #include "analyze/profile.h"
+
+#include <math.h>
 #include "unit/analyze/training.h"
 
 static profile *profile_of(const sonde_trace *t, profile_options options)
@@ -391,6 +393,25 @@ static void counters_have_their_first_and_last_value_in_time(void **state)
 	make_done(&m);
 }
 
+static void a_counter_that_is_no_number_at_times_has_its_range(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_start(&m);
+	make_training_names(&m);
+	MAKE_EVENTS(&m, 1, { 10, LOSS, 1, { make_double(NAN) } }, { 50, LOSS, 1, { make_double(3) } },
+		    { 60, LOSS, 1, { make_double(NAN) } }, { 90, LOSS, 1, { make_double(5) } });
+	sonde_trace *t = make_trace(&m);
+	profile *p = profile_of(t, (profile_options){ .shape = PROFILE_FLAT });
+	const profile_counter *c = &p->counters.items[0];
+	assert_int_equal(c->n, 4);
+	assert_true(isnan(c->first) && c->last == 5 && c->min == 3 && c->max == 5);
+	profile_free(p);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void the_last_value_of_a_fact_counts(void **state)
 {
 	maker m = { 0 };
@@ -477,6 +498,7 @@ int main(void)
 		cmocka_unit_test(layers_have_a_history),
 		cmocka_unit_test(memory_has_a_peak_with_its_place),
 		cmocka_unit_test(counters_have_their_first_and_last_value_in_time),
+		cmocka_unit_test(a_counter_that_is_no_number_at_times_has_its_range),
 		cmocka_unit_test(the_last_value_of_a_fact_counts),
 		cmocka_unit_test(device_slices_and_measured_operations_count_as_calls),
 		cmocka_unit_test(many_phases_and_counters_take_no_time),
