@@ -17,7 +17,8 @@
 typedef struct profile_name {
 	uint64_t epoch; /* of the node */
 	uint32_t node, phase, counter, layer;
-	uint32_t n_open; /* how often it is on the stack */
+	uint32_t n_open;	/* how often it is on the stack */
+	uint32_t n_open_phases; /* and as a phase */
 	enum { LAYER_UNKNOWN, LAYER_NONE, LAYER_ONE } is_layer;
 	uint32_t step; /* the name that stands for all that differ by the number of the step; + 1, 0: it is none */
 	bool is_frame; /* around the profile, not of the program */
@@ -215,7 +216,7 @@ static void end_step(profile *p, const slice *s)
 	stats_add(&p->step_stats, s->dur_ns);
 }
 
-static void end_phase(profile *p, const slice *s)
+static void end_phase(profile *p, const slice *s, bool outermost)
 {
 	profile_name *name = &p->names[s->site->name];
 	profile_phase *phase = name->phase ? &p->phases.items[name->phase - 1] : VEC_ADD(&p->phases);
@@ -229,6 +230,9 @@ static void end_phase(profile *p, const slice *s)
 	phase->name = s->site->name;
 	stats_add(&phase->stats, s->dur_ns);
 	phase->stats.self_ns = add_bounded(phase->stats.self_ns, s->dur_ns - s->child_ns);
+	if (!outermost) /* of a function that calls itself */
+		return;
+	phase->stats.total_ns = add_bounded(phase->stats.total_ns, s->dur_ns);
 	uint64_t index = p->open_steps.n ? p->open_steps.items[p->open_steps.n - 1] : 0;
 	if (index && i < PROFILE_PHASES) {
 		int64_t *sum = &p->steps.items[index - 1].phase_ns[i];
@@ -280,6 +284,8 @@ static void on_begin(void *context, slice *s, const event *e)
 	profile_activity_begin(p, s);
 	if (!(s->flags & SLICE_ASYNC))
 		p->names[s->site->name].n_open++;
+	if (s->site->kind == NAME_PHASE)
+		p->names[s->site->name].n_open_phases++;
 	if (s->site->kind == NAME_STEP)
 		begin_step(p, s);
 }
@@ -306,6 +312,7 @@ static void on_end(void *context, slice *s)
 	uint32_t node = (uint32_t)(uintptr_t)s->user;
 	profile_name *name = &p->names[s->site->name];
 	bool outermost = s->flags & SLICE_ASYNC || --name->n_open == 0;
+	bool outermost_phase = s->site->kind == NAME_PHASE && --name->n_open_phases == 0;
 
 	profile_activity_end(p, s);
 	if (s->site->kind == NAME_STEP)
@@ -314,7 +321,7 @@ static void on_end(void *context, slice *s)
 		return;
 	add_slice(p, s, node, outermost || p->options.shape == PROFILE_TREE);
 	if (s->site->kind == NAME_PHASE)
-		end_phase(p, s);
+		end_phase(p, s, outermost_phase);
 	if (name->is_layer == LAYER_UNKNOWN)
 		name->is_layer = profile_is_layer(p, s->site) ? LAYER_ONE : LAYER_NONE;
 	if (name->is_layer == LAYER_ONE)

@@ -211,6 +211,29 @@ static void steps_have_their_phases(void **state)
 	make_done(&m);
 }
 
+static void a_phase_inside_itself_counts_once_in_its_step(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_start(&m);
+	make_training_names(&m);
+	/* f calls itself in its phase p */
+	MAKE_EVENTS(&m, 1, { 100, STEP, 1, { 0 } }, { 110, F }, { 110, P }, { 120, F }, { 120, P }, { 150, Q },
+		    { 160, END | F }, { 170, Q }, { 180, END | F }, { 200, END | STEP });
+	sonde_trace *t = make_trace(&m);
+	profile *p = profile_of(t, (profile_options){ .shape = PROFILE_FLAT });
+	assert_int_equal(p->phases.n, 2);
+	assert_int_equal(p->phases.items[0].stats.calls, 2);
+	assert_int_equal(p->phases.items[0].stats.total_ns, 60);
+	assert_int_equal(p->steps.items[0].phase_ns[0], 60);
+	assert_int_equal(p->phases.items[1].stats.total_ns, 20);
+	assert_int_equal(p->steps.items[0].phase_ns[1], 20);
+	profile_free(p);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void only_what_began_in_the_steps_asked_for_counts(void **state)
 {
 	maker m = { 0 };
@@ -492,6 +515,7 @@ int main(void)
 		cmocka_unit_test(a_tree_survives_operations_that_end_out_of_order),
 		cmocka_unit_test(threads_can_be_kept_apart),
 		cmocka_unit_test(steps_have_their_phases),
+		cmocka_unit_test(a_phase_inside_itself_counts_once_in_its_step),
 		cmocka_unit_test(only_what_began_in_the_steps_asked_for_counts),
 		cmocka_unit_test(the_warm_up_is_left_out_and_what_is_before_it_stays),
 		cmocka_unit_test(frames_are_no_activity),
