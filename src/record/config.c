@@ -132,8 +132,12 @@ void config_from_environment(record_options *o)
 
 	*o = defaults;
 	env_bool("SONDE_ENABLED", &o->enabled);
-	if ((text = secure_getenv("SONDE_OUTPUT")) && *text)
-		snprintf(o->output, sizeof o->output, "%s", text);
+	if ((text = secure_getenv("SONDE_OUTPUT")) &&
+	    snprintf(o->output, sizeof o->output, "%s", text) >= (int)sizeof o->output) {
+		o->output[0] = 0;
+		fprintf(stderr, "sonde: SONDE_OUTPUT is longer than %zu bytes; the default is used\n",
+			sizeof o->output - 1);
+	}
 	if ((text = secure_getenv("SONDE_ACTIVITIES")) && *text && !parse_activities(text, &o->active))
 		complain("SONDE_ACTIVITIES", text, "a list of cpu, memory, device");
 	if ((text = secure_getenv("SONDE_BUFFER")) && *text && !parse_size(text, &o->buffer)) {

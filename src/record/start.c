@@ -29,11 +29,13 @@ uint32_t sonde_active_;
 
 /* ---- The name of the file ---------------------------------------------------------------------------------------- */
 
-static void expand(const char *pattern, char *out, size_t size)
+/* False when there is no room for all of it. */
+static bool expand(const char *pattern, char *out, size_t size)
 {
 	size_t n = 0;
+	const char *p = pattern;
 
-	for (const char *p = pattern; *p && n + 12 < size; p++) {
+	for (; *p && n + 12 < size; p++) {
 		if (p[0] == '%' && (p[1] == 'p' || p[1] == 'n')) {
 			n += (size_t)snprintf(out + n, size - n, "%d",
 					      p[1] == 'p' ? (int)getpid() : (int)rt.n_sessions);
@@ -45,21 +47,23 @@ static void expand(const char *pattern, char *out, size_t size)
 		}
 	}
 	out[n] = 0;
+	return !*p;
 }
 
 /* The same, absolute: the program may change its directory while it runs. */
 static sonde_status output_path(char *out, size_t size, sonde_error *err)
 {
 	static char name[4096], directory[4096]; /* under session_lock; a thread's stack may be small */
+	bool fits = true;
 
 	if (rt.options.output[0])
-		expand(rt.options.output, name, sizeof name);
+		fits = expand(rt.options.output, name, sizeof name);
 	else
 		snprintf(name, sizeof name, "%s.%d.sonde", program_invocation_short_name, (int)getpid());
 	directory[0] = 0;
 	if (name[0] != '/' && getcwd(directory, sizeof directory - 1))
 		strcat(directory, "/");
-	if (snprintf(out, size, "%s%s", directory, name) >= (int)size)
+	if (!fits || snprintf(out, size, "%s%s", directory, name) >= (int)size)
 		return error_set(err, SONDE_E_USAGE, -1, "the path of the output is too long");
 	return SONDE_OK;
 }

@@ -66,6 +66,12 @@ command="SONDE_ENABLED=maybe"
 unchanged
 want_err "sonde: SONDE_ENABLED=maybe is not 0 or 1; the default is used"
 want "it was recorded" [ ! -e "$file" ]
+SONDE_OUTPUT=$(printf '%5000s' | tr ' ' x) SONDE_ENABLED=1 keep "$BUILD/prog_simple" 1000
+command="SONDE_OUTPUT of 5000 bytes"
+unchanged
+want_err "sonde: SONDE_OUTPUT is longer than 4095 bytes; the default is used"
+mv prog_simple.*.sonde "$file"
+recorded
 SONDE_BUFFER= SONDE_FULL= SONDE_REPORT= program simple 1000
 unchanged
 want_err ""

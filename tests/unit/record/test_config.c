@@ -153,6 +153,23 @@ static void wrong_values_in_the_environment_are_said_and_not_used(void **state)
 	}
 }
 
+/* Half of it would be another file's name. */
+static void an_output_that_is_too_long_is_not_cut(void **state)
+{
+	static char path[4092];
+	sonde_config config = { .struct_size = sizeof config, .output = path };
+	sonde_error err;
+
+	(void)state;
+	snprintf(path, sizeof path, "%s", temp_path(""));
+	for (size_t n = strlen(path); n + 4 < sizeof path; n += 2)
+		memcpy(path + n, "./", 2);
+	memcpy(path + sizeof path - 4, "%p", 3);
+	assert_int_equal(sonde_start(&config, &err), SONDE_E_USAGE);
+	assert_string_equal(err.message, "the path of the output is too long");
+	assert_int_equal(sonde_stop(&err), SONDE_E_STATE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +177,7 @@ int main(void)
 		cmocka_unit_test(a_shorter_struct_is_understood),
 		cmocka_unit_test(the_environment_says_the_same_by_the_same_names),
 		cmocka_unit_test(wrong_values_in_the_environment_are_said_and_not_used),
+		cmocka_unit_test(an_output_that_is_too_long_is_not_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
