@@ -25,6 +25,7 @@
 #include "base/proc.h"
 
 #define RING_BYTES (UINT64_C(64) << 20) /* of one recorded process, unless --buffer says otherwise */
+#define RING_LEAST_BYTES ((UINT64_C(4) << 20) + (260 << 10)) /* below that no program records: format/ring.h */
 
 static void in_root(char *ret_path, const char *path)
 {
@@ -267,7 +268,13 @@ static void check_memlock(finding *f)
 
 static void check_fsize(finding *f)
 {
+	struct rlimit limit;
+
 	check_limit(f, RLIMIT_FSIZE, "RLIMIT_FSIZE", UINT64_C(1) << 30, "recordings end there: ulimit -f unlimited");
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < RING_LEAST_BYTES) {
+		f->state = CHECK_MISSING;
+		advise(f, "too small for the ring: ulimit -f unlimited");
+	}
 }
 
 /* ---- Permissions ------------------------------------------------------------------------------------------------- */
@@ -352,11 +359,11 @@ static const struct {
 	bool is_needed;
 	void (*run)(finding *f);
 } checks[] = {
-	{ "kernel", false, check_kernel }, { "cores", false, check_cores },	{ "memory", false, check_memory },
-	{ "clock", false, check_clock },   { "ring", false, check_shm },	{ "left", false, check_left },
-	{ "output", true, check_output },  { "file size", false, check_fsize }, { "locked", false, check_memlock },
-	{ "perf", false, check_perf },	   { "ptrace", false, check_ptrace },	{ "cuda", false, check_cuda },
-	{ "nvml", false, check_nvml },	   { "hip", false, check_hip },		{ "rocm-smi", false, check_rocm_smi },
+	{ "kernel", false, check_kernel }, { "cores", false, check_cores },    { "memory", false, check_memory },
+	{ "clock", false, check_clock },   { "ring", false, check_shm },       { "left", false, check_left },
+	{ "output", true, check_output },  { "file size", true, check_fsize }, { "locked", false, check_memlock },
+	{ "perf", false, check_perf },	   { "ptrace", false, check_ptrace },  { "cuda", false, check_cuda },
+	{ "nvml", false, check_nvml },	   { "hip", false, check_hip },	       { "rocm-smi", false, check_rocm_smi },
 };
 enum { N_CHECKS = sizeof checks / sizeof *checks };
 _Static_assert(sizeof checks / sizeof *checks <= DOCTOR_MAX_CHECKS, "room for every finding");

@@ -28,6 +28,20 @@ assert {c["state"] for c in d["checks"]} <= {"ok", "limited", "missing"}
 assert all(c["name"] and c["text"] for c in d["checks"])' .out
 fi
 
+# Of a limit that is too small for the ring programs say that nothing is recorded.
+command="sonde doctor with ulimit -f"
+for limit in 4355 4356; do
+	out=$(ulimit -f $limit && "$SONDE" doctor)
+	code=$?
+	want_code $((limit < 4356 ? 4 : 0))
+	want_in "$out" "file size  RLIMIT_FSIZE: 4.25 MiB"
+done
+want_in "$out" "recordings end there: ulimit -f unlimited"
+(ulimit -f 4355 && SONDE_ENABLED=1 SONDE_OUTPUT=run.sonde "$BUILD/prog_simple" 1 > .out)
+want "recorded below the limit" [ ! -e run.sonde ]
+(ulimit -f 4356 && SONDE_ENABLED=1 SONDE_OUTPUT=run.sonde "$BUILD/prog_simple" 1 > .out)
+want "not recorded at the limit" [ -e run.sonde ]
+
 export SONDE_DOCTOR_ROOT=$work/root
 put proc/sys/kernel/osrelease 6.1.0-test
 put proc/meminfo "MemTotal:       16384000 kB
