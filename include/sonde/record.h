@@ -541,8 +541,8 @@ SONDE_API sonde_category sonde_category_register(const char *name);
 
 /* ---- Memory and devices ------------------------------------------------------------------------------------------ */
 
-/* Memory was taken or given back. The address (or any number unique on the device) pairs the two; tensor_id may be 0.
- */
+/* Memory was taken or given back. The address (or any number but 0 that is unique on the device) pairs the two; NULL is
+   no block, as for malloc and free. tensor_id may be 0. */
 SONDE_API void sonde_alloc(sonde_device device, const void *address, size_t bytes, uint64_t tensor_id);
 SONDE_API void sonde_free(sonde_device device, const void *address);
 

@@ -246,7 +246,7 @@ void sonde_alloc(sonde_device device, const void *address, size_t bytes, uint64_
 	int saved = errno;
 	size_t left = 0;
 
-	if (!counts_memory() || !enter())
+	if (!counts_memory() || !address || !enter())
 		return;
 	device_sum *d = sum_of(device);
 	if (!d) {

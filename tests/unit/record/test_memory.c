@@ -210,6 +210,17 @@ static void threads_add_up(void **state)
 	record_done(r);
 }
 
+static void null_is_no_block(void **state)
+{
+	(void)state;
+	record_start((sonde_config){ .memory = true });
+	sonde_alloc(SONDE_CPU, NULL, 100, 0); /* of a malloc that failed */
+	assert_now(SONDE_CPU, 0, 0, 0);
+	sonde_free(SONDE_CPU, NULL);
+	assert_now(SONDE_CPU, 0, 0, 0);
+	assert_recorded("");
+}
+
 static void allocate_at_once(void)
 {
 	sonde_alloc(SONDE_CPU, at(1), 100, 0);
@@ -243,6 +254,7 @@ int main(void)
 		cmocka_unit_test(many_blocks_come_and_go),
 		cmocka_unit_test(the_timeline_has_the_peak_of_each_interval),
 		cmocka_unit_test(threads_add_up),
+		cmocka_unit_test(null_is_no_block),
 		cmocka_unit_test(the_first_event_of_a_child_may_be_an_allocation),
 	};
 
