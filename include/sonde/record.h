@@ -98,7 +98,7 @@ typedef struct sonde_memory {
 	size_t current_bytes;
 	size_t peak_bytes;
 	size_t n_live;
-	bool known; /* false while memory is not recorded: the numbers then say nothing */
+	bool known; /* false while memory is not recorded, and of more than 64 devices: the numbers then say nothing */
 } sonde_memory;
 
 typedef struct sonde_memory_block {
@@ -556,7 +556,7 @@ SONDE_API size_t sonde_memory_snapshot(sonde_device device, sonde_memory_block *
    halves whenever they are used up). The peak of each interval is exact. */
 SONDE_API size_t sonde_memory_timeline(sonde_device device, sonde_memory_point *ret_points, size_t n);
 
-/* Names a device of your own; the same name gives the same device. */
+/* Names a device of your own; the same name gives the same device. Memory is counted of the first 64 that have some. */
 SONDE_API sonde_device sonde_device_register(const char *name);
 
 /* A queue of a device, by the names of both. The same names give the same stream. */

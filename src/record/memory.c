@@ -298,6 +298,7 @@ sonde_memory sonde_memory_now(sonde_device device)
 	sonde_memory now = { .known = counts_memory() };
 	const device_sum *d = now.known ? sum_of(device) : NULL;
 
+	now.known = d != NULL;
 	if (d) {
 		now.current_bytes = __atomic_load_n(&d->current, __ATOMIC_RELAXED);
 		now.peak_bytes = __atomic_load_n(&d->peak, __ATOMIC_RELAXED);

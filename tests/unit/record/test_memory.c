@@ -221,6 +221,26 @@ static void null_is_no_block(void **state)
 	assert_recorded("");
 }
 
+static void of_more_devices_than_can_be_counted_nothing_is_known(void **state)
+{
+	enum { DEVICES = 64 };
+	size_t n_known = 0;
+
+	(void)state;
+	record_start((sonde_config){ .memory = true });
+	for (uint32_t i = 0; i < DEVICES + 5; i++) {
+		sonde_device device = 1000 + i;
+		sonde_alloc(device, at(1), 10, 0);
+		sonde_memory now = sonde_memory_now(device);
+		assert_int_equal(now.current_bytes, now.known ? 10 : 0);
+		n_known += now.known;
+	}
+	assert_in_range(n_known, 1, DEVICES);
+	recorded *r = record_stop();
+	assert_int_equal(r->counts.n_memory, n_known);
+	record_done(r);
+}
+
 static void allocate_at_once(void)
 {
 	sonde_alloc(SONDE_CPU, at(1), 100, 0);
@@ -256,6 +276,7 @@ int main(void)
 		cmocka_unit_test(threads_add_up),
 		cmocka_unit_test(null_is_no_block),
 		cmocka_unit_test(the_first_event_of_a_child_may_be_an_allocation),
+		cmocka_unit_test(of_more_devices_than_can_be_counted_nothing_is_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
