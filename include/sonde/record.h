@@ -145,6 +145,9 @@ static inline int sonde_unused_(int n, ...)
 }
 #endif
 
+#define SONDE_PASTE2_(a, b) a##b
+#define SONDE_PASTE_(a, b) SONDE_PASTE2_(a, b)
+
 #ifdef __cplusplus /* has no designated initializers yet */
 #define SONDE_OP_SET_(info, category_, a, b, c, d, e, ...)                                                             \
 	info.category = category_, info a, info b, info c, info d, info e
@@ -392,8 +395,6 @@ static inline void sonde_op_block_end_(const sonde_op_block_ *block)
 	sonde_scope_end_(&block->scope);
 }
 
-#define SONDE_PASTE2_(a, b) a##b
-#define SONDE_PASTE_(a, b) SONDE_PASTE2_(a, b)
 #define SONDE_SITE_(kind, name)                                                                                        \
 	{                                                                                                              \
 		0, kind, __LINE__, name, __FILE__, __func__                                                            \
@@ -503,14 +504,15 @@ SONDE_API void sonde_metadata(const char *key, const char *value);
 /* SONDE_OP("matmul", SONDE_COMPUTE, .flops = ..., .bytes = ..., .shape = ..., .n_dims = ..., .type = "f32") { ... }
    The block that follows is the operation; break and continue leave the block. Nothing is evaluated while nothing is
    recorded. */
-#define SONDE_OP(name, ...)                                                                                            \
-	for (sonde_op_block_ SONDE_PASTE_(sonde_op_, __LINE__) __attribute__((cleanup(                                 \
+#define SONDE_OP(name, ...) SONDE_OP_(SONDE_PASTE_(sonde_op_, __COUNTER__), name, __VA_ARGS__)
+#define SONDE_OP_(block, name, ...)                                                                                    \
+	for (sonde_op_block_ block __attribute__((cleanup(                                                             \
 		     sonde_op_block_end_))) = { sonde_on_(SONDE_ACTIVE_CPU_)                                           \
 							? sonde_begin_op_(SONDE_HERE_(SONDE_SITE_OP_, "" name ""),     \
 									  SONDE_OP_INFO_(__VA_ARGS__))                 \
 							: 0,                                                           \
 						1 };                                                                   \
-	     SONDE_PASTE_(sonde_op_, __LINE__).run; SONDE_PASTE_(sonde_op_, __LINE__).run = 0)
+	     block.run; block.run = 0)
 #ifdef __cplusplus
 #define SONDE_OP_INFO_(...)                                                                                            \
 	[&](sonde_op_info sonde_info_) {                                                                               \
@@ -610,8 +612,8 @@ SONDE_API const char *sonde_output(void);
 #else
 #define SONDE_OP_UNUSED_(...) (void)(&(const sonde_op_info){ __VA_ARGS__, .reserved_ = 0 })
 #endif
-#define SONDE_OP(name, ...)                                                                                            \
-	for (int sonde_once_ = (0 ? SONDE_OP_UNUSED_(__VA_ARGS__) : (void)0, 1); sonde_once_; sonde_once_ = 0)
+#define SONDE_OP(name, ...) SONDE_OP_(SONDE_PASTE_(sonde_op_, __COUNTER__), __VA_ARGS__)
+#define SONDE_OP_(once, ...) for (int once = (0 ? SONDE_OP_UNUSED_(__VA_ARGS__) : (void)0, 1); once; once = 0)
 
 static inline sonde_scope sonde_begin(const char *name)
 {

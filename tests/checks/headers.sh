@@ -15,7 +15,7 @@ fail() {
 compile() { # compile <compiler> <language> <level> <more...>
 	local std=c99
 	[ "$2" = c ] || std=c++11
-	"$1" -x "$2" -std=$std -pedantic-errors -Wall -Wextra -Werror -DSONDE_LEVEL="$3" -I "$SOURCE/include" "${@:4}" ||
+	"$1" -x "$2" -std=$std -pedantic-errors -Wall -Wextra -Wshadow -Werror -DSONDE_LEVEL="$3" -I "$SOURCE/include" "${@:4}" ||
 		fail "${*:4}: $1 -std=$std refuses it at SONDE_LEVEL $3"
 }
 

@@ -4,6 +4,11 @@
  */
 #include <sonde/record.h>
 
+/* On one line, in another. */
+#define TWO_OPS                                                                                                        \
+	SONDE_OP("outer", SONDE_COMPUTE)                                                                               \
+		SONDE_OP("inner", SONDE_COMPUTE)
+
 double use_macros(int n, double x);
 
 static int use_function(void)
@@ -33,6 +38,10 @@ double use_macros(int n, double x)
 		SONDE_COUNTER("loss", x);
 		SONDE_COUNTER("loss times two", loss * 2);
 		SONDE_END();
+		TWO_OPS
+		{
+			x += 1;
+		}
 		SONDE_OP("plain", SONDE_COMPUTE) {
 			x += 1;
 		}
