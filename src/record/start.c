@@ -244,27 +244,45 @@ sonde_status sonde_stop(sonde_error *err)
 	return status;
 }
 
+/* False when nothing changes, or in a child that has not begun its recording: there is nowhere to say it. A signal
+   handler that interrupted us does without the lock, which may be our own. */
+static bool set_paused(bool pause)
+{
+	int saved = errno;
+	bool locks = !this_thread.busy;
+
+	if (locks) {
+		this_thread.busy = 1;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		lock_take(&rt.session_lock);
+	}
+	uint32_t mode = record_mode_now();
+	bool changes = mode & (MODE_RUNNING | MODE_IN_CHILD) &&
+		       __atomic_exchange_n(&rt.paused, pause, __ATOMIC_ACQ_REL) != pause;
+	if (changes)
+		__atomic_store_n(&sonde_active_, pause ? 0 : mode & ACTIVITIES, __ATOMIC_RELEASE);
+	if (locks) {
+		lock_release(&rt.session_lock);
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		this_thread.busy = 0;
+	}
+	errno = saved;
+	return changes && mode & MODE_RUNNING;
+}
+
 void sonde_pause(void)
 {
 	uint64_t on = 1;
-	uint32_t mode = record_mode_now();
 
-	if (!(mode & (MODE_RUNNING | MODE_IN_CHILD)) || __atomic_exchange_n(&rt.paused, 1, __ATOMIC_ACQ_REL))
-		return;
-	if (mode & MODE_RUNNING)
+	if (set_paused(true))
 		event_put(EVENT_PAUSE, &on, 1);
-	__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
 }
 
 void sonde_resume(void)
 {
 	uint64_t off = 0;
-	uint32_t mode = record_mode_now();
 
-	if (!(mode & (MODE_RUNNING | MODE_IN_CHILD)) || !__atomic_exchange_n(&rt.paused, 0, __ATOMIC_ACQ_REL))
-		return;
-	__atomic_store_n(&sonde_active_, mode & ACTIVITIES, __ATOMIC_RELEASE);
-	if (mode & MODE_RUNNING)
+	if (set_paused(false))
 		event_put(EVENT_PAUSE, &off, 1);
 }
 

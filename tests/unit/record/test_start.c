@@ -254,6 +254,40 @@ static void a_child_pauses_and_resumes_from_its_first_moment(void **state)
 	temp_clear();
 }
 
+static int stop_pausing;
+
+static void *pause_and_resume(void *unused)
+{
+	while (!__atomic_load_n(&stop_pausing, __ATOMIC_RELAXED)) {
+		sonde_pause();
+		sonde_resume();
+	}
+	return unused;
+}
+
+static void pausing_threads_leave_it_as_the_last_one_says(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		bool stop_first = i % 2;
+		pthread_t threads[2];
+		__atomic_store_n(&stop_pausing, 0, __ATOMIC_RELAXED);
+		record_start((sonde_config){ 0 });
+		for (int k = 0; k < 2; k++)
+			assert_int_equal(pthread_create(&threads[k], NULL, pause_and_resume, NULL), 0);
+		usleep(200);
+		if (stop_first)
+			assert_int_equal(sonde_stop(NULL), SONDE_OK);
+		__atomic_store_n(&stop_pausing, 1, __ATOMIC_RELAXED);
+		for (int k = 0; k < 2; k++)
+			pthread_join(threads[k], NULL);
+		assert_int_equal(sonde_active_ != 0, !stop_first);
+		if (!stop_first)
+			assert_int_equal(sonde_stop(NULL), SONDE_OK);
+	}
+	temp_clear();
+}
+
 static int stop_starting;
 
 static void *start_in_vain(void *unused)
@@ -301,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_recording_can_be_read_while_it_runs),
 		cmocka_unit_test(what_is_known_of_the_process_is_in_the_file),
 		cmocka_unit_test(a_child_pauses_and_resumes_from_its_first_moment),
+		cmocka_unit_test(pausing_threads_leave_it_as_the_last_one_says),
 		cmocka_unit_test(a_child_starts_though_another_thread_was_starting_at_the_fork),
 	};
 
