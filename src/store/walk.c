@@ -42,6 +42,14 @@ static void finish_slice(walk *w, slice *s, int64_t end_ns, uint8_t flags)
 		w->sink->end(w->sink->context, s);
 }
 
+/* An operation leaves the stack at depth i without having been the whole of what its thread did: what was inside of it
+   was inside of the slice around it. */
+static void hand_children_down(walk *w, const slice *s, size_t i)
+{
+	if (i)
+		w->stack.items[i - 1].child_ns += s->child_ns;
+}
+
 static void pop(walk *w, uint8_t flags)
 {
 	slice *s = &w->stack.items[--w->stack.n];
@@ -53,6 +61,7 @@ static void pop(walk *w, uint8_t flags)
 		if (place)
 			*place = *s;
 		w->failed |= !place;
+		hand_children_down(w, s, w->stack.n);
 		return;
 	}
 	finish_slice(w, s, w->now_ns, flags);
@@ -236,6 +245,7 @@ static void take_out(walk *w, size_t i)
 	w->stack.n--;
 	if (w->n_open)
 		w->n_open[s.id]--;
+	hand_children_down(w, &s, i);
 	finish_slice(w, &s, w->now_ns, 0);
 }
 
