@@ -203,12 +203,11 @@ static sonde_status put_tree(sonde_result *r, table *t, const profile *p, const 
 
 static void limit_rows(sonde_result *r, table *t, const sonde_analyze_options *o)
 {
-	char number[NUMBER_TEXT];
 	uint64_t top = o->top ? o->top : DEFAULT_TOP;
 
 	if (!t || t->n_rows <= top)
 		return;
-	t->more = result_format(r, "%s more names: --top all", format_count(number, t->n_rows - top));
+	t->more = result_counted(r, t->n_rows - top, "more names: --top all");
 	t->n_shown = (size_t)top;
 	if (o->top)
 		t->n_rows = (size_t)top; /* asked for: in JSON and CSV as well */
@@ -329,7 +328,7 @@ static void add_steps(sonde_result *r, const profile *p)
 		bool show = p->options.use_steps;
 		t->n_shown = show && t->n_rows < DEFAULT_TOP ? t->n_rows : show ? DEFAULT_TOP : 0;
 		if (show && t->n_shown < t->n_rows)
-			t->more = result_format(r, "%zu more steps: --json has them", t->n_rows - t->n_shown);
+			t->more = result_counted(r, t->n_rows - t->n_shown, "more steps: --json has them");
 	}
 }
 

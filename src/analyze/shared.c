@@ -413,7 +413,6 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 	if (d->torn_index_bytes)
 		result_note_add(r, "index", "cut off; everything is read from the recording in front of it");
 	if (d->first_damage >= 0)
-		result_note_add(r, "damaged",
-				"from byte %" PRId64 " on: %" PRIu64 " bytes in %" PRIu64 " blocks skipped",
-				d->first_damage, d->skipped_bytes, d->n_damaged_blocks);
+		result_note_add(r, "damaged", "from byte %" PRId64 " on: %" PRIu64 " bytes in %s", d->first_damage,
+				d->skipped_bytes, result_counted(r, d->n_damaged_blocks, "blocks skipped"));
 }

@@ -79,6 +79,24 @@ static void rows_come_in_the_order_asked_for(void **state)
 	make_done(&m);
 }
 
+static void what_is_not_shown_is_counted(void **state)
+{
+	static const char *const more[] = { NULL, "1 more name: --top all", "2 more names: --top all" };
+	maker m;
+	sonde_trace *t = training(&m);
+
+	(void)state;
+	for (uint64_t i = 0; i < 3; i++) {
+		sonde_result *r = report_of(t, (sonde_analyze_options){ .top = 6 - i });
+		assert_int_equal(r->tables->more != NULL, more[i] != NULL);
+		if (more[i])
+			assert_string_equal(r->tables->more, more[i]);
+		sonde_result_free(r);
+	}
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void a_filter_leaves_the_names_that_match(void **state)
 {
 	static const struct {
@@ -363,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_csv_has_the_promised_columns_and_numbers),
 		cmocka_unit_test(rows_come_in_the_order_asked_for),
+		cmocka_unit_test(what_is_not_shown_is_counted),
 		cmocka_unit_test(a_filter_leaves_the_names_that_match),
 		cmocka_unit_test(a_tree_shows_who_called_whom),
 		cmocka_unit_test(a_tree_may_be_very_deep),
