@@ -160,10 +160,18 @@ static sonde_status begin(sonde_error *err)
 	return SONDE_OK;
 }
 
+/* A stretch of the recording begins or ends: as of a recording of its own, a pause before it or in it does not last. */
+static void set_shared(bool shared)
+{
+	rt.shared = shared;
+	__atomic_store_n(&rt.paused, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&sonde_active_, record_mode_now() & ACTIVITIES, __ATOMIC_RELEASE);
+}
+
 static sonde_status start_locked(const record_options *options, bool automatic, sonde_error *err)
 {
 	if (rt.running && rt.automatic && !rt.shared && !automatic) {
-		rt.shared = true;
+		set_shared(true);
 		return SONDE_OK;
 	}
 	if (rt.running)
@@ -214,7 +222,7 @@ static sonde_status stop(bool at_exit, sonde_error *err)
 	if (!rt.running) {
 		status = error_set(err, SONDE_E_STATE, -1, "no recording is running");
 	} else if (rt.shared && !at_exit) {
-		rt.shared = false;
+		set_shared(false);
 		writer_ask(REQUEST_FLUSH);
 	} else if (rt.automatic && !at_exit) {
 		status = error_set(err, SONDE_E_STATE, -1,

@@ -250,6 +250,7 @@ static int run_nested(void)
 			return fprintf(stderr, "a second session began\n"), 2;
 		for (uint64_t k = 0; k < i; k++)
 			inner();
+		sonde_session_pause(session); /* ends with the session */
 		if (sonde_session_stop(session, &report, &err))
 			return fprintf(stderr, "stop: %s\n", err.message), 3;
 		const sonde_op_stats *op = op_of(report, "inner");
@@ -269,6 +270,14 @@ static int run_nested(void)
 	if (sonde_stop(&err) != SONDE_E_STATE)
 		return 6;
 	SONDE_MARK("after");
+	sonde_pause();
+	SONDE_MARK("paused");
+	sonde_session *session; /* records, as it would alone */
+	if (sonde_session_start(&config, &session, &err))
+		return fprintf(stderr, "start: %s\n", err.message), 10;
+	inner();
+	if (sonde_session_stop(session, NULL, &err))
+		return fprintf(stderr, "stop: %s\n", err.message), 11;
 	return access("not used", F_OK) == 0 ? 7 : 0;
 }
 
@@ -289,7 +298,8 @@ static void a_session_is_a_stretch_of_an_automatic_recording(void **state)
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 0);
 	recorded *r = record_read(path);
-	assert_string_equal(r->text, "*before +inner -inner +inner -inner +inner -inner +inner -inner *after");
+	assert_string_equal(r->text,
+			    "*before +inner -inner +inner -inner +inner -inner +inner -inner *after +inner -inner");
 	assert_int_equal(r->trace->streams.items[0].info.state, STREAM_CLOSED);
 	record_done(r);
 	temp_clear();
