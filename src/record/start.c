@@ -170,6 +170,12 @@ static void set_shared(bool shared)
 
 static sonde_status start_locked(const record_options *options, bool automatic, sonde_error *err)
 {
+	if (rt.mode & MODE_IN_CHILD && rt.automatic &&
+	    !automatic) { /* the child's part of it begins no later than now */
+		sonde_status status = begin(err);
+		if (status)
+			return status;
+	}
 	if (rt.running && rt.automatic && !rt.shared && !automatic) {
 		set_shared(true);
 		return SONDE_OK;

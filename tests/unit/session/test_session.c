@@ -234,6 +234,35 @@ static void the_report_of_any_recording(void **state)
 /* ---- Inside a recording that was started from outside ------------------------------------------------------------ */
 
 /* What the program does when it is run that way; see main(). Returns the exit code. */
+/* A child whose first act is a session: a stretch of its part of the recording. */
+static int run_child_of_nested(const sonde_config *config)
+{
+	char path[600];
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		sonde_session *session;
+		if (sonde_session_start(config, &session, NULL))
+			exit(1);
+		inner();
+		if (sonde_session_stop(session, NULL, NULL))
+			exit(2);
+		SONDE_MARK("child");
+		exit(0);
+	}
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		return fprintf(stderr, "the child's status is %#x\n", (unsigned)status), 12;
+	const char *own = getenv("SONDE_OUTPUT");
+	snprintf(path, sizeof path, "%.*s.%d.sonde", (int)(strlen(own) - strlen(".sonde")), own, (int)pid);
+	recorded *r = record_read(path);
+	bool is_right = strcmp(r->text, "+inner -inner *child") == 0;
+	if (!is_right)
+		fprintf(stderr, "the child recorded %s\n", r->text);
+	record_done(r);
+	return is_right ? 0 : 13;
+}
+
 static int run_nested(void)
 {
 	sonde_config config = { .struct_size = sizeof config, .output = "not used" };
@@ -278,6 +307,9 @@ static int run_nested(void)
 	inner();
 	if (sonde_session_stop(session, NULL, &err))
 		return fprintf(stderr, "stop: %s\n", err.message), 11;
+	int failed = run_child_of_nested(&config);
+	if (failed)
+		return failed;
 	return access("not used", F_OK) == 0 ? 7 : 0;
 }
 
