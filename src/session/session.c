@@ -124,8 +124,16 @@ static sonde_status report_new(const char *path, int64_t from_ns, int64_t to_ns,
 	r->from_ns = from_ns;
 	r->to_ns = to_ns;
 	sonde_status status = sonde_trace_open(path, &r->trace, err);
+	bool is_whole = !status && from_ns <= r->trace->start_ns;
+	if (is_whole) /* nothing lies outside, though the clock of a short recording may put it there */
+		options.from_ns = options.to_ns = r->from_ns = r->to_ns = 0;
 	if (!status)
 		status = profile_new(r->trace, &options, &r->profile, err);
+	if (!status && is_whole && to_ns) {
+		r->profile->start_ns = from_ns;
+		r->profile->end_ns = to_ns;
+		r->profile->span_ns = to_ns - from_ns;
+	}
 	if (!status && !list_ops(r))
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (status) {
