@@ -35,14 +35,15 @@ typedef struct sonde_op_stats {
 	double bytes;
 } sonde_op_stats;
 
-/* Starts recording as config says (NULL: as the environment says). The caller stops the session. */
+/* Starts recording as config says (NULL: as the environment says). The caller stops the session; NULL if it failed. */
 SONDE_API sonde_status sonde_session_start(const sonde_config *config, sonde_session **ret_session, sonde_error *err);
 
 /* Within a session: nothing is recorded between the two. */
 SONDE_API void sonde_session_pause(sonde_session *session);
 SONDE_API void sonde_session_resume(sonde_session *session);
 
-/* Stops, completes the file and frees the session. ret_report may be NULL; otherwise the caller frees *ret_report. */
+/* Stops, completes the file and frees the session; SONDE_E_STATE for NULL. ret_report may be NULL; otherwise the caller
+   frees *ret_report, which is NULL if it failed. */
 SONDE_API sonde_status sonde_session_stop(sonde_session *session, sonde_report **ret_report, sonde_error *err);
 
 /* The report of any recording. The caller frees *ret_report. */

@@ -25,6 +25,7 @@ sonde_status sonde_session_start(const sonde_config *config, sonde_session **ret
 {
 	sonde_session *session = calloc(1, sizeof *session);
 
+	*ret_session = NULL;
 	if (!session)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	session->start_ns = sonde_now_ns();
@@ -54,6 +55,10 @@ static sonde_status report_new(const char *path, int64_t from_ns, int64_t to_ns,
 
 sonde_status sonde_session_stop(sonde_session *session, sonde_report **ret_report, sonde_error *err)
 {
+	if (ret_report)
+		*ret_report = NULL;
+	if (!session)
+		return error_set(err, SONDE_E_STATE, -1, "there is no session to stop");
 	int64_t start_ns = session->start_ns, stop_ns = sonde_now_ns();
 	char path[4096];
 

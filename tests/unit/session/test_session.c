@@ -209,7 +209,13 @@ static void one_session_at_a_time(void **state)
 	assert_int_equal(sonde_session_start(&config, &second, &err), SONDE_E_STATE);
 	assert_null(second);
 	config.struct_size = 0;
+	second = (sonde_session *)&config;
 	assert_int_equal(sonde_session_start(&config, &second, &err), SONDE_E_USAGE);
+	assert_null(second);
+	sonde_report *report = (sonde_report *)&config;
+	assert_int_equal(sonde_session_stop(second, &report, &err), SONDE_E_STATE); /* by one who did not look */
+	assert_string_equal(err.message, "there is no session to stop");
+	assert_null(report);
 	assert_int_equal(sonde_session_stop(session, NULL, &err), SONDE_OK); /* nobody wants the report */
 	temp_clear();
 }
