@@ -85,11 +85,50 @@ read_status chrome_skip_string(const uint8_t **at, const uint8_t *end, string_pl
 	return READ_OK;
 }
 
+/* The brackets that are open, the innermost last, as bits. */
+typedef struct open_brackets {
+	uint8_t is_object[JSON_READ_DEPTH / 8 + 1];
+	uint8_t holds_objects[JSON_READ_DEPTH / 8 + 1]; /* a list whose first element is one */
+	size_t depth;
+} open_brackets;
+
+static void put_bit(uint8_t *bits, size_t at, bool value)
+{
+	bits[at / 8] &= (uint8_t) ~(1u << at % 8);
+	bits[at / 8] |= (uint8_t)(value << at % 8);
+}
+
+static bool bit_at(const uint8_t *bits, size_t at)
+{
+	return bits[at / 8] >> at % 8 & 1;
+}
+
+static void open_bracket(open_brackets *o, const uint8_t *at, const uint8_t *end)
+{
+	const uint8_t *first = skip_space(at + 1, end);
+
+	put_bit(o->is_object, o->depth, *at == '{');
+	put_bit(o->holds_objects, o->depth, *at == '[' && first < end && *first == '{');
+	o->depth++;
+}
+
+/* False: no bracket of this kind is the innermost. */
+static bool close_bracket(open_brackets *o, uint8_t c)
+{
+	o->depth--;
+	return bit_at(o->is_object, o->depth) == (c == '}');
+}
+
+/* An event where no object can stand, or among numbers and lists: what is around it was cut off. */
+static bool is_next_event(const open_brackets *o, const uint8_t *from, const uint8_t *at, const uint8_t *end)
+{
+	return *at == '{' && o->depth && !bit_at(o->holds_objects, o->depth - 1) && begins_event(from, at, end);
+}
+
 static read_status skip_container(const uint8_t **at, const uint8_t *end, uint32_t *repairs)
 {
-	uint8_t is_object[JSON_READ_DEPTH / 8 + 1] = { 0 };
-	size_t depth = 0;
-	const uint8_t *p = *at;
+	open_brackets open = { .depth = 0 };
+	const uint8_t *p = *at, *start = p;
 
 	while (p < end) {
 		uint8_t c = *p;
@@ -100,16 +139,15 @@ static read_status skip_container(const uint8_t **at, const uint8_t *end, uint32
 			continue;
 		}
 		if (c == '{' || c == '[') {
-			if (depth == JSON_READ_DEPTH)
+			if (open.depth == JSON_READ_DEPTH)
 				return *at = p, READ_LONG;
-			is_object[depth / 8] &= (uint8_t) ~(1u << depth % 8);
-			is_object[depth / 8] |= (uint8_t)((c == '{') << depth % 8);
-			depth++;
-		} else if (c == '}' || c == ']') {
-			depth--;
-			if ((is_object[depth / 8] >> depth % 8 & 1) != (c == '}'))
+			if (is_next_event(&open, start, p, end))
 				return *at = p, READ_BAD;
-			if (!depth)
+			open_bracket(&open, p, end);
+		} else if (c == '}' || c == ']') {
+			if (!close_bracket(&open, c))
+				return *at = p, READ_BAD;
+			if (!open.depth)
 				return *at = p + 1, READ_OK;
 		}
 		p++;

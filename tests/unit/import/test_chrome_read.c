@@ -211,6 +211,26 @@ static void after_damage_the_next_event_is_found(void **state)
 		  "instant 0/0 4000 :d\n"
 		  "lost 1 from @1: damaged events\n"
 		  "4 events, 1 lost\n" },
+		{ "a list of arguments cut off",
+		  "{'traceEvents':[{'ph':'i','name':'a','ts':1},@{'ph':'i','name':'b','ts':2,'args':{'x':[[1,2],[3,"
+		  "{'ph':'i','name':'c','ts':3},{'ph':'i','name':'d','ts':4}]}",
+		  "instant 0/0 1000 :a\n"
+		  "instant 0/0 3000 :c\n"
+		  "instant 0/0 4000 :d\n"
+		  "lost 1 from @1: damaged events\n"
+		  "4 events, 1 lost\n" },
+		{ "an object in the arguments cut off",
+		  "[{'ph':'i','name':'a','ts':1},@{'ph':'i','name':'b','ts':2,'args':{'x':{'y':1,"
+		  "{'ph':'i','name':'c','ts':3},{'ph':'i','name':'d','ts':4}]",
+		  "instant 0/0 1000 :a\n"
+		  "instant 0/0 3000 :c\n"
+		  "instant 0/0 4000 :d\n"
+		  "lost 1 from @1: damaged events\n"
+		  "4 events, 1 lost\n" },
+		{ "a list of what looks like events is no damage",
+		  "[{'ph':'i','name':'a','ts':1,'args':{'x':[{'ph':'i','name':'b'},{'ph':'i','name':'c'}]}}]",
+		  "instant 0/0 1000 :a {\"x\":[{\"ph\":\"i\",\"name\":\"b\"},{\"ph\":\"i\",\"name\":\"c\"}]}\n"
+		  "1 events, 0 lost\n" },
 		{ "a key without quotes, a colon too few, brackets of the wrong kind",
 		  "[{'ph':'i','name':'a','ts':1},@{'ph':'i',name:5,'ts':2},@{'ph':'i','name' "
 		  "5,'ts':3},{'ph':'i','ts':3,'args':{'q':[1}},{'ph':'i','name':'d','ts':4}]",
