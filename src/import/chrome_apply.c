@@ -63,8 +63,7 @@ static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch
 	uint32_t track = apply_track(a, r, e->track);
 	builder_slice_add(a->b, track, &slice);
 	apply_device(a, r, b, e);
-	if (slice.start_ns + slice.dur_ns > a->last_ns)
-		a->last_ns = slice.start_ns + slice.dur_ns;
+	apply_saw_time(a, slice.start_ns + slice.dur_ns);
 }
 
 /* "name[id]": counters of the same name with different ids are different counters. */
@@ -116,6 +115,8 @@ static void counter_event(chrome_apply *a, chrome_reader *r, const chrome_batch 
 			      e->ts_ns, number);
 		n_values++;
 	}
+	if (n_values)
+		apply_saw_time(a, e->ts_ns);
 	if (!n_values)
 		apply_problem(a, PROBLEM_LOST_VALUES, b->offset + e->at);
 	else if (n_values < n)
@@ -209,8 +210,8 @@ static void apply_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b
 	}
 	if (!(e->flags & EVENT_HAS_NAME) && phases[(uint8_t)phase] & PHASE_NAMED)
 		apply_problem(a, PROBLEM_NO_NAME, at);
-	a->first_ns = e->ts_ns < a->first_ns ? e->ts_ns : a->first_ns;
-	a->last_ns = e->ts_ns > a->last_ns ? e->ts_ns : a->last_ns;
+	if (phase != 'E' && phase != 'e' && phase != 'C') /* those may be lost yet */
+		apply_saw_time(a, e->ts_ns);
 	switch (phase) {
 	case 'X':
 		complete_event(a, r, b, e);

@@ -50,7 +50,7 @@ struct chrome_apply {
 	chrome_problems problems;
 	uint64_t n_phase[256];
 	uint64_t n_lost;	    /* events that never became a chrome_event */
-	int64_t first_ns, last_ns;  /* of all events with a time */
+	int64_t first_ns, last_ns;  /* of all events that are not lost */
 	VEC(open_scope) scopes;	    /* open, and free ones */
 	uint32_t free_scope;	    /* index + 1 */
 	VEC(uint32_t) track_scopes; /* by track: innermost open scope, index + 1 */
@@ -70,6 +70,12 @@ struct chrome_apply {
 	bool has_base;
 	bool failed;
 };
+
+static inline void apply_saw_time(chrome_apply *a, int64_t ns)
+{
+	a->first_ns = ns < a->first_ns ? ns : a->first_ns;
+	a->last_ns = ns > a->last_ns ? ns : a->last_ns;
+}
 
 static inline void apply_problem(chrome_apply *a, chrome_problem what, uint64_t at)
 {

@@ -99,6 +99,12 @@ static void events_of_all_phases_come_back(void **state)
 		"\"tid\":2,\"ts\":2},"
 		"{\"ph\":\"E\",\"pid\":1,\"tid\":2,\"ts\":3},{\"ph\":\"X\",\"name\":\"c\",\"pid\":1,\"tid\":2,\"ts\":4,"
 		"\"dur\":4}]",
+		/* one without an end, and then what is lost */
+		"[{\"ph\":\"B\",\"name\":\"a\",\"pid\":1,\"tid\":2,\"ts\":1},{\"ph\":\"X\",\"name\":\"b\",\"pid\":1,"
+		"\"tid\":2,\"ts\":2,\"dur\":3},{\"ph\":\"E\",\"name\":\"z\",\"pid\":1,\"tid\":2,\"ts\":7},"
+		"{\"ph\":\"e\",\"name\":\"a\",\"cat\":\"net\",\"id\":1,\"pid\":1,\"ts\":8},"
+		"{\"ph\":\"C\",\"name\":\"m\",\"pid\":1,\"ts\":4,\"args\":{\"free\": 5}},"
+		"{\"ph\":\"C\",\"name\":\"m\",\"pid\":1,\"ts\":9,\"args\":{\"free\": null}}]",
 		/* asynchronous ones that overlap */
 		"[{\"ph\":\"b\",\"name\":\"a\",\"cat\":\"net\",\"id\":1,\"pid\":1,\"tid\":2,\"ts\":1,\"args\":{\"u\": "
 		"\"v\"}},"
