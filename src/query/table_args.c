@@ -249,11 +249,19 @@ typedef struct json_type {
 	const char *name;
 } json_type;
 
+/* NaN, None, 0x1f: what a program wrote that is neither number nor word of JSON. */
+static bool is_no_json(const char *json, size_t len)
+{
+	return len && !strchr("\"{[", json[0]) && !json_is_valid(json, len);
+}
+
 static const char *type_of(const char *json, size_t len)
 {
 	static const json_type types[] = { { '"', "text" }, { '{', "object" }, { '[', "array" },
 					   { 't', "true" }, { 'f', "false" },  { 'n', "null" } };
 
+	if (is_no_json(json, len))
+		return "text";
 	for (size_t i = 0; len && i < sizeof types / sizeof types[0]; i++)
 		if (types[i].first == json[0])
 			return types[i].name;
@@ -268,6 +276,11 @@ static void get_json(args_cursor *c, const member *m, query_cell *ret_cell)
 	const char *json = m->json;
 
 	cell_null(ret_cell);
+	if (is_no_json(json, m->json_len)) {
+		cell_text(ret_cell, json, m->json_len);
+		ret_cell->is_fleeting = true;
+		return;
+	}
 	switch (m->json_len ? json[0] : 'n') {
 	case 'n':
 		break;
@@ -383,7 +396,8 @@ static const query_column args_columns[] = {
 	  .get = get_arg,
 	  .which = ARG_KEY,
 	  .summary = "of the argument" },
-	COLUMN("value", "", OF_ROW, get_arg, ARG_VALUE, "a number or text; arrays and objects as JSON"),
+	COLUMN("value", "", OF_ROW, get_arg, ARG_VALUE,
+	       "a number or text; arrays, objects and what is no JSON as they stand"),
 	COLUMN("type", "TEXT", OF_ROW, get_arg, ARG_TYPE,
 	       "integer, real, text, true, false, null, array or object: of the JSON"),
 };

@@ -89,7 +89,8 @@ static inline void small_events(builder *b, uint32_t thread, uint32_t stream)
 	small_slice(b, stream, gemm, 300, 900,
 		    small_fixed_args(
 			    b, "{\"a\\u0062\": \"x\\ny\", \"r\": 2.5, \"t\": true, \"f\": false, \"n\": null, "
-			       "\"big\": 12345678901234567890, \"o\": {\"p\": [1]}, \"neg\": -3, \"s\": \"plain\"}"),
+			       "\"big\": 12345678901234567890, \"o\": {\"p\": [1]}, \"neg\": -3, \"s\": \"plain\", "
+			       "\"no\": NaN, \"py\": True, \"nan\": nan}"),
 		    11 + 1, 0);
 	small_slice(b, stream, relu_kernel, 900, 950, 0, 12 + 1, 0);
 	small_slice(b, stream, gemm, 1250, 1700, 0, 13 + 1, 0);

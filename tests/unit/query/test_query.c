@@ -170,7 +170,8 @@ static void arguments_have_the_types_of_their_json(void **state)
 		{ "select key, value, type, typeof(value) from args where slice = (select id from kernels where ts = "
 		  "300)",
 		  "ab|x\ny|text|text;r|2.5|real|real;t|1|true|integer;f|0|false|integer;n|-|null|null;"
-		  "big|1.23457e+19|integer|real;o|{\"p\": [1]}|object|text;neg|-3|integer|integer;s|plain|text|text" },
+		  "big|1.23457e+19|integer|real;o|{\"p\": [1]}|object|text;neg|-3|integer|integer;s|plain|text|text;"
+		  "no|NaN|text|text;py|True|text|text;nan|nan|text|text" },
 		{ "select value from args where key = 'ab'", "x\ny" },
 		{ "select count(*), sum(value) from args where key = 'Ev Idx'", "3|15" },
 		{ "select count(*) from args where key = 'ev idx'", "0" },
