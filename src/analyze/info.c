@@ -11,9 +11,9 @@
 static const char *const states[] = { "open", "closed", "recovered" };
 static const char *const clocks[] = { "tsc", "monotonic", "cntvct" };
 static const char *const policies[] = { "block", "overwrite", "drop" };
-static const char *const kinds[] = {
-	"?", "stream", "names", "clock", "events", "meta", "process", "samples", "modules"
-};
+static const char *const kinds[] = { "?",    "stream",	"names",   "clock",   "events",
+				     "meta", "process", "samples", "modules", "samples" };
+_Static_assert(sizeof kinds / sizeof kinds[0] == BLOCK_KINDS, "each has a name");
 
 #define NAME_OF(list, i) ((i) < sizeof(list) / sizeof(list)[0] ? (list)[i] : "?")
 
@@ -130,7 +130,7 @@ static uint64_t add_blocks(sonde_result *r, const sonde_trace *trace)
 {
 	table *t = result_table(r, "blocks", NULL, block_columns, sizeof block_columns / sizeof block_columns[0]);
 
-	for (size_t i = 1; i <= BLOCK_MODULES; i++) {
+	for (size_t i = 1; i < BLOCK_KINDS; i++) {
 		if (!trace->n_blocks_of[i])
 			continue;
 		cell *c = table_row(r, t, 0);

@@ -33,6 +33,7 @@ typedef enum block_kind {
 	BLOCK_MODULES =
 		8, /* "start end path\n" lines, hexadecimal: where code was loaded, for the addresses of stacks */
 	BLOCK_SAMPLES = 9, /* process_sample[] */
+	BLOCK_KINDS
 } block_kind;
 
 typedef struct block_header {

@@ -153,7 +153,7 @@ bool trace_add_block(sonde_trace *t, const block_header *h, const uint8_t *paylo
 
 	if (!s)
 		return false;
-	if (h->kind <= BLOCK_MODULES) {
+	if (h->kind < BLOCK_KINDS) {
 		t->n_blocks_of[h->kind]++;
 		t->bytes_of[h->kind] += sizeof *h + block_padded(h->length);
 	}

@@ -138,7 +138,7 @@ struct sonde_trace {
 	VEC(process_sample) samples;
 	VEC(block_header *) owned; /* joined blocks */
 	trace_diagnostics diagnostics;
-	uint64_t n_blocks_of[BLOCK_MODULES + 1], bytes_of[BLOCK_MODULES + 1];
+	uint64_t n_blocks_of[BLOCK_KINDS], bytes_of[BLOCK_KINDS];
 	uint64_t index_bytes;	     /* of the files, behind the blocks */
 	trace_site unnamed, refused; /* of an id that nothing explains; of names that found no room */
 	int64_t start_ns, end_ns;    /* CLOCK_MONOTONIC, over all streams */

@@ -254,6 +254,27 @@ static void a_summary_has_processes_and_facts(void **state)
 	make_done(&m);
 }
 
+static void every_kind_of_block_is_listed(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_training(&m);
+	for (unsigned kind = BLOCK_STREAM; kind < BLOCK_KINDS; kind++)
+		make_block(&m, kind, "", 0, 0);
+	sonde_trace *t = make_trace(&m);
+	sonde_result *r = analyze(t, "info");
+	const table *blocks = r->tables;
+	while (blocks && strcmp(blocks->key, "blocks") != 0)
+		blocks = blocks->next;
+	assert_non_null(blocks);
+	assert_int_equal(blocks->n_rows, BLOCK_KINDS - 1);
+	assert_string_equal(blocks->cells[(BLOCK_SAMPLES - 1) * blocks->n_columns].string, "samples");
+	sonde_result_free(r);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 /* A program without libsonde-rt: what is known of it, and nothing of what is not. */
 static void a_program_that_names_nothing_is_told_by_what_it_used(void **state)
 {
@@ -302,6 +323,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_known_is_unknown),
 		cmocka_unit_test(every_analysis_and_format_has_a_name_and_a_sentence),
 		cmocka_unit_test(hostile_numbers_do_no_harm),
+		cmocka_unit_test(every_kind_of_block_is_listed),
 		cmocka_unit_test(a_summary_has_processes_and_facts),
 		cmocka_unit_test(a_program_that_names_nothing_is_told_by_what_it_used),
 	};

@@ -325,7 +325,7 @@ static uint64_t n_blocks_read(const sonde_trace *t)
 {
 	uint64_t n = 0;
 
-	for (size_t i = 0; i <= BLOCK_MODULES; i++)
+	for (size_t i = 0; i < BLOCK_KINDS; i++)
 		n += t->n_blocks_of[i];
 	return n;
 }
