@@ -57,6 +57,7 @@ const command *command_find(const char *name);
 /* To stdout. */
 void help_print_commands(void);
 void help_print_command(const command *c);
+void help_print_options(const command *c); /* all of them, one on a line */
 
 /* Writes "sonde: " and the message to stderr, safe for a terminal, as one line. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -30,3 +30,10 @@ void help_print_command(const command *c)
 	}
 	printf("\nman sonde-%s says more.\n", c->name);
 }
+
+void help_print_options(const command *c)
+{
+	for (const option_def *option = c->options; option->name; option++)
+		printf("--%s\n", option->name);
+	puts("--help");
+}

@@ -86,10 +86,15 @@ static int help(int argc, char **argv)
 		help_print_commands();
 		return EXIT_OK;
 	}
-	const command *c = command_find(argv[1]);
+	bool only_options = argc > 2 && strcmp(argv[1], "--options") == 0; /* for completion */
+	const char *name = argv[only_options ? 2 : 1];
+	const command *c = command_find(name);
 	if (!c)
-		return refuse_command(argv[1]);
-	help_print_command(c);
+		return refuse_command(name);
+	if (only_options)
+		help_print_options(c);
+	else
+		help_print_command(c);
 	return EXIT_OK;
 }
 

@@ -64,7 +64,17 @@ moved/bin/sonde --version > /dev/null || fail "the installed command does not st
 for page in "$SOURCE"/docs/sonde.md "$SOURCE"/docs/sonde-*.md; do
 	[ -e "moved/share/man/man1/$(basename "$page" .md).1" ] || fail "no manual page from $page"
 done
-bash -n moved/share/bash-completion/completions/sonde
+
+. moved/share/bash-completion/completions/sonde
+completes() { # completes <what bash offers for the last word> WORD...
+	COMP_WORDS=(moved/bin/sonde "${@:2}") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_sonde || : # it offers nothing
+	[ "${COMPREPLY[*]}" = "$1" ] || fail "completion of '${*:2}': ${COMPREPLY[*]}, not $1"
+}
+completes "report" rep
+completes "bottlenecks" help bott
+completes "--keep" compare --ke # in the manual only
+completes "" record --epochs # in an example only
 ! grep -r -l -F -e "$BUILD" -e "$work/first" moved/lib/pkgconfig moved/lib/cmake || fail "absolute paths are in there"
 
 DESTDIR=$work/stage cmake --install "$BUILD" --prefix /opt/sonde > /dev/null
