@@ -111,7 +111,7 @@ code || gap && is_code($0) { if (!code) code_begin(); code_line(substr($0, item 
 /^## / { section("SH", toupper(substr($0, 4))); next }
 /^### / { section("SS", inline(substr($0, 5))); next }
 /^\|/ { table_row($0); next }
-/^: / { macro = ".TP"; flush(); item = 2; $0 = substr($0, 3) }
+/^: / { macro = ".TP"; flush(); item = 2; text = substr($0, 3); next }
 /^ *[-*] / { item = 1; begin(".IP \\(bu 2"); sub(/^ *[-*] +/, "") }
 /^ *[0-9]+\. / { item = 1; begin(".IP " $1 " 4"); sub(/^ *[0-9]+\. +/, "") }
 gap || item == 2 && /^(\*\*|`)/ { item = /^ / ? item : 0; begin(item ? ".IP" : ".PP") }
