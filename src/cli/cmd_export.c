@@ -85,7 +85,7 @@ static int run(const command *self, int argc, char **argv)
 const command export_command = {
 	.name = "export",
 	.group = "share",
-	.summary = "Write a recording in another tool's format",
+	.summary = "Write a trace in another tool's format",
 	.usage = "[options] FILE...",
 	.examples = { "sonde export -o run.json run.sonde", "sonde export run.sonde | gzip > run.json.gz",
 		      "sonde export --format chrome run.sonde > run.json" },
