@@ -378,12 +378,12 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-const work_analysis call_tree_work = { .add = add };
+static const work_analysis as_work = { .add = add };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)
 {
-	return work_run(&call_tree_work, trace, options, r, err);
+	return work_run(&as_work, trace, options, r, err);
 }
 
 static const setting_def *settings(size_t index)

@@ -294,12 +294,12 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-const work_analysis counters_work = { .add = add, .needs_no_device = true };
+static const work_analysis as_work = { .add = add, .needs_no_device = true };
 
 static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			sonde_error *err)
 {
-	return work_run(&counters_work, trace, options, r, err);
+	return work_run(&as_work, trace, options, r, err);
 }
 
 const analysis counters_analysis = {

@@ -88,7 +88,7 @@ static const char *id_text(sonde_result *r, const sonde_index *ix, int64_t id, u
 	return text != INDEX_NONE ? result_string(r, index_text(ix, text)) : result_format(r, "%" PRId64, id);
 }
 
-const char *imported_process_label(sonde_result *r, const sonde_trace *trace, const index_process *p)
+static const char *process_label(sonde_result *r, const sonde_trace *trace, const index_process *p)
 {
 	const char *id = id_text(r, trace->index, p->pid, p->pid_text);
 	const char *name = index_text(trace->index, p->labels != INDEX_NONE && p->device >= 0 ? p->labels : p->name);
@@ -116,7 +116,7 @@ const char *imported_thread_label(sonde_result *r, const sonde_trace *trace, siz
 			    : strstr(name, id) || track->kind == TRACK_ASYNC ? result_string(r, name)
 									     : result_format(r, "%s %s", name, id);
 	if (n_processes > 1 && label)
-		label = result_format(r, "%s: %s", imported_process_label(r, trace, p), label);
+		label = result_format(r, "%s: %s", process_label(r, trace, p), label);
 	if (processes[0].rank != processes[n_processes - 1].rank && p->rank >= 0 && label)
 		label = result_format(r, "rank %" PRId32 ": %s", p->rank, label);
 	return label;

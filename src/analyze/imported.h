@@ -14,7 +14,6 @@ void imported_add_trace(sonde_result *r, const sonde_trace *trace, const profile
 void imported_note_losses(sonde_result *r, const sonde_trace *trace); /* one note, if anything is lost */
 void imported_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts);
 table *imported_add_diagnostics(sonde_result *r, const sonde_trace *trace); /* NULL: there are none */
-const char *imported_process_label(sonde_result *r, const sonde_trace *trace, const index_process *p);
 const char *imported_thread_label(sonde_result *r, const sonde_trace *trace, size_t index);
 sonde_status info_run_imported(const sonde_trace *trace, sonde_result *r, sonde_error *err); /* info_index.c */
 

@@ -250,7 +250,6 @@ typedef struct kernel_key {
 
 typedef struct kernel_sum {
 	kernel_key key;
-	uint32_t op_site; /* OP_NONE */
 	uint64_t n;
 	int64_t sum_ns, min_ns, max_ns;
 } kernel_sum;
@@ -278,7 +277,7 @@ static bool add_kernel(const op_calls *o, uint32_t rank, size_t number, intern_t
 		return false;
 	kernel_sum *s = &to->items[at];
 	if (!s->n++)
-		*s = (kernel_sum){ key, op == ROW_NONE ? OP_NONE : r->items[op].site, 1, 0, dur_ns, dur_ns };
+		*s = (kernel_sum){ key, 1, 0, dur_ns, dur_ns };
 	s->sum_ns = add_bounded(s->sum_ns, dur_ns);
 	s->min_ns = dur_ns < s->min_ns ? dur_ns : s->min_ns;
 	s->max_ns = dur_ns > s->max_ns ? dur_ns : s->max_ns;

@@ -167,8 +167,6 @@ typedef struct counter_sample {
 } counter_sample;
 typedef VEC(counter_sample) counter_samples;
 counter_samples rule_counter(const rule_run *r, machine_counter what);
-/* Of recordings of ours: how much of one processor the program used, at most all of it. VEC_DONE(). */
-counter_samples rule_processor_time(const rule_run *r);
 
 /* A rule about a counter that is high while the device has little to do. Its settings are, in this order: above which
    share the counter is high, below which share the device is idle, and of how many samples both must be true. */

@@ -149,7 +149,8 @@ static bool add_processor_time(const evidence *e, const index_counter *user, con
 	return ok;
 }
 
-counter_samples rule_processor_time(const rule_run *r)
+/* Of recordings of ours: how much of one processor the program used, at most all of it. */
+static counter_samples processor_time(const rule_run *r)
 {
 	const evidence *e = r->e;
 	size_t n;
@@ -195,7 +196,7 @@ void rule_starved(rule_run *r, const starved_rule *what)
 	use_part worst = { 0 };
 
 	if (is_own)
-		samples = rule_processor_time(r);
+		samples = processor_time(r);
 	for (size_t i = 0; i < samples.n; i++) {
 		const use_part *at = &samples.items[i].time;
 		if (samples.items[i].value <= rule_setting(r, BUSY) || use_of(at) >= rule_setting(r, USE))

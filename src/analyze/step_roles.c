@@ -28,7 +28,8 @@ static step_role role_on_device(const work *w, const row *at)
 	}
 }
 
-step_role step_role_of(const work *w, const row *at)
+/* STEP_ROLES: none, it says nothing about what was done. */
+static step_role role_of(const work *w, const row *at)
 {
 	const char *name = row_name(&w->rows, at);
 
@@ -61,7 +62,7 @@ static void add_row(role_finder *f, const row *at)
 	uint8_t *known = &f->known[at->site * 2 + ((at->flags & ROW_ON_STREAM) != 0)];
 
 	if (!*known)
-		*known = (uint8_t)(step_role_of(f->w, at) + 1);
+		*known = (uint8_t)(role_of(f->w, at) + 1);
 	if (*known <= STEP_OTHER)
 		intervals_add(&f->to->active[*known - 1], at->start_ns, row_end_ns(at));
 }

@@ -48,7 +48,6 @@ int64_t step_roles_cost(const step_roles *s, step_role role, int64_t start_ns, i
 size_t step_roles_at(const step_roles *s, int64_t ns); /* the step at that time, or SIZE_MAX */
 void step_roles_done(step_roles *s);
 
-step_role step_role_of(const work *w, const row *at); /* STEP_ROLES: none, it says nothing about what was done */
-const char *step_role_name(step_role role);	      /* "kernel" */
+const char *step_role_name(step_role role); /* "kernel" */
 
 #endif

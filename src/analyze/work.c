@@ -219,7 +219,7 @@ static bool make_spans(work_rank *rank)
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
-bool is_hta_compat(const sonde_analyze_options *options)
+static bool is_hta_compat(const sonde_analyze_options *options)
 {
 	return options->compat && strncmp(options->compat, "hta", 3) == 0;
 }

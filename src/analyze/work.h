@@ -115,7 +115,6 @@ sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *op
 void work_done(work *w);
 bool work_load_hta(work *w, bool rounds); /* for work_load(); w->rows are there. False when out of memory */
 bool work_load_tracelens(work *w);	  /* the same */
-bool is_hta_compat(const sonde_analyze_options *options);
 bool hta_rounds(const sonde_analyze_options *options); /* with HTA's rules: times to microseconds */
 
 static inline double work_ns(const work *w, double ticks)
@@ -150,8 +149,8 @@ typedef struct work_analysis {
 sonde_status work_run(const work_analysis *a, const sonde_trace *trace, const sonde_analyze_options *options,
 		      sonde_result *r, sonde_error *err);
 extern const work_analysis temporal_work, idle_work, kernels_work, overlap_work, bandwidth_work, queue_work,
-	launches_work, annotations_work, steps_work, stragglers_work, op_delays_work, sequences_work, call_tree_work,
-	counters_work, critical_path_work;
+	launches_work, annotations_work, steps_work, stragglers_work, op_delays_work, sequences_work,
+	critical_path_work;
 
 /* Says why there is nothing to analyse, when no device row is there. */
 void work_hide_empty(const work *w, sonde_result *r); /* tables without rows, for people */

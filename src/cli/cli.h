@@ -51,11 +51,7 @@ typedef struct command {
 #undef COMMAND
 #undef ALIAS
 
-/* By name or alias; NULL if there is none. */
-const command *command_find(const char *name);
-
 /* To stdout. */
-void help_print_commands(void);
 void help_print_command(const command *c);
 void help_print_options(const command *c); /* all of them, one on a line */
 

@@ -32,7 +32,8 @@ static const struct {
 };
 enum { N_ALIASES = sizeof aliases / sizeof *aliases };
 
-const command *command_find(const char *name)
+/* By name or alias; NULL if there is none. */
+static const command *find_command(const char *name)
 {
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		if (strcmp(commands[i]->name, name) == 0)
@@ -43,7 +44,7 @@ const command *command_find(const char *name)
 	return NULL;
 }
 
-void help_print_commands(void)
+static void print_commands(void)
 {
 	const char *group = "";
 
@@ -83,12 +84,12 @@ static int refuse_command(const char *name)
 static int help(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "help") == 0) {
-		help_print_commands();
+		print_commands();
 		return EXIT_OK;
 	}
 	bool only_options = argc > 2 && strcmp(argv[1], "--options") == 0; /* for completion */
 	const char *name = argv[only_options ? 2 : 1];
-	const command *c = command_find(name);
+	const command *c = find_command(name);
 	if (!c)
 		return refuse_command(name);
 	if (only_options)
@@ -111,7 +112,7 @@ int main(int argc, char **argv)
 {
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
-		help_print_commands();
+		print_commands();
 		return flushed(EXIT_OK);
 	}
 	const char *name = argv[1];
@@ -121,6 +122,6 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		return flushed(help(argc - 1, argv + 1));
-	const command *c = command_find(name);
+	const command *c = find_command(name);
 	return c ? flushed(c->run(c, argc - 1, argv + 1)) : refuse_command(name);
 }

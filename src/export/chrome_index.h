@@ -22,7 +22,6 @@ typedef struct chrome_index {
 	uint64_t next_id;    /* of asynchronous slices */
 	char **site_texts;   /* `, "name": "x", "cat": "y"`, or NULL */
 	int64_t *pids;	     /* by process; 0 where its own is text and stays */
-	bool many_ranks;
 	int64_t *flow_bases; /* by process, of many ranks: what to add to the ids of its arrows; else NULL */
 	size_t n_sites, n_tracks, n_processes;
 	const index_track *tracks;

@@ -137,8 +137,7 @@ enum {
 	EVENT_HAS_NAME = 8,
 	EVENT_BINDS_ENCLOSING = 16, /* "bp": "e" */
 	EVENT_HAS_CORRELATION = 32,
-	EVENT_HAS_DEVICE = 64,
-	EVENT_HAS_GLOBAL_ID = 128, /* of all processes: "id2": {"global": ...} */
+	EVENT_HAS_GLOBAL_ID = 64, /* of all processes: "id2": {"global": ...} */
 };
 
 typedef struct chrome_event {

@@ -94,7 +94,8 @@ static size_t read_some(input_source *s, uint8_t *to, size_t room)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-size_t source_read(input_source *s, uint8_t *to, size_t room)
+/* Fills `room` bytes as far as there are any, past the buffer. Returns how many; fewer: the source ended. */
+static size_t read_past(input_source *s, uint8_t *to, size_t room)
 {
 	size_t n = 0;
 
@@ -127,7 +128,7 @@ static size_t read_plain(input_source *s, uint8_t *to, size_t room)
 	memcpy(to, s->at, n);
 	s->at += n;
 	s->n -= n;
-	return n + source_read(s, to + n, room - n);
+	return n + read_past(s, to + n, room - n);
 }
 
 /* ---- Windows ----------------------------------------------------------------------------------------------------- */

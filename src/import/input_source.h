@@ -31,8 +31,6 @@ typedef struct input_source {
 	uint64_t total;		 /* of the file; 0: unknown */
 } input_source;
 
-/* Fills `room` bytes as far as there are any, past the buffer. Returns how many; fewer: the source ended. */
-size_t source_read(input_source *s, uint8_t *to, size_t room);
 /* Adds to the buffer, which must not be full. False: nothing came, the source ended. */
 bool source_more(input_source *s);
 /* Bytes that were taken. */

@@ -19,7 +19,8 @@ typedef struct condition {
 	bool is_open; /* says nothing: see above */
 } condition;
 
-size_t filter_n(const query_cursor *c, column_of of)
+/* How many things of a kind there are. */
+static size_t n_of(const query_cursor *c, column_of of)
 {
 	return of == OF_TRACK ? c->n_tracks : of == OF_SITE ? c->n_sites : of == OF_LANE ? c->n_lanes : 0;
 }
@@ -238,7 +239,7 @@ static void condition_done(condition *k)
 static int mark(query_cursor *c, const condition *k)
 {
 	column_of of = k->column->of;
-	size_t n = filter_n(c, of);
+	size_t n = n_of(c, of);
 	uint8_t **marks = &c->filter.marks[of];
 
 	if (!*marks) {

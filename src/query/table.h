@@ -131,9 +131,6 @@ typedef struct query_filter {
 int filter_make(query_cursor *c, int argc, sqlite3_value **argv);
 void filter_done(query_filter *f);
 
-/* How many things of a kind there are. */
-size_t filter_n(const query_cursor *c, column_of of);
-
 static inline bool filter_marked(const query_filter *f, column_of of, uint64_t number, size_t n)
 {
 	return !f->marks[of] || f->marks[of][number < n ? number : n];

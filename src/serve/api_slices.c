@@ -53,7 +53,8 @@ static int64_t self_ns(const sonde_index *ix, const index_slice *of, uint64_t *r
 	return self;
 }
 
-void put_track_of(json_writer *w, const sonde_index *ix, uint32_t track)
+/* "track", "thread", "rank". */
+static void put_track_of(json_writer *w, const sonde_index *ix, uint32_t track)
 {
 	size_t n_tracks, n_processes;
 	const index_track *t = &index_tracks(ix, &n_tracks)[track];

@@ -107,7 +107,8 @@ bool call_open(call *c, reply *out)
 	return c->opened;
 }
 
-void call_check(call *c, reply *out)
+/* Afterwards: an error instead of the answer when the file changed meanwhile. */
+static void check_file(call *c, reply *out)
 {
 	if (session_check(c->server, c->session, c->opened))
 		reply_error(out, 503, "rewritten",
@@ -149,7 +150,7 @@ void route_run(const route *r, call *c, reply *out)
 		if (r->flags & ROUTE_HEAVY)
 			sem_post(&c->server->heavy);
 		if (c->opened)
-			call_check(c, out);
+			check_file(c, out);
 	}
 	if (c->opened)
 		session_release(c->server, c->opened);

@@ -56,8 +56,6 @@ void call_range(call *c, int64_t *ret_from, int64_t *ret_to);
 void call_steps(call *c, bool *ret_is_given, int64_t *ret_first, int64_t *ret_last);
 /* Takes the trace of the call's session. False: it is not open now, and the reply says so. */
 bool call_open(call *c, reply *out);
-/* Afterwards: an error instead of the answer when the file changed meanwhile. */
-void call_check(call *c, reply *out);
 /* True: a parameter was wrong, and the reply says so. */
 bool call_failed(const call *c, reply *out);
 
@@ -68,8 +66,6 @@ void put_slice(json_writer *w, const sonde_index *ix, uint64_t id);
 void put_args(json_writer *w, const sonde_index *ix, uint32_t args);
 /* "name", "category", "class", "site". */
 void put_site_of(json_writer *w, const sonde_index *ix, uint32_t site);
-/* "track", "thread", "rank". */
-void put_track_of(json_writer *w, const sonde_index *ix, uint32_t track);
 /* Rows of FLOWS behind each other: points of one arrow. */
 bool flow_goes_on(const int64_t *point, const int64_t *next);
 void put_session(json_writer *w, const session *s); /* the lock is held */

@@ -73,11 +73,7 @@ static inline bool lane_block(const sonde_index *ix, const index_lane *lane, uin
 	       ret->n_rows == (left < COLUMNS_ROWS ? left : COLUMNS_ROWS);
 }
 
-/* Rows [first, first + n) of a block of slices, of which `start` is the first one's start. False when a time is not
-   within the trace: otherwise starts and ends are in order. */
-bool block_times(const sonde_index *ix, const columns *c, size_t first, size_t n, uint64_t start, int64_t *ret_starts,
-		 int64_t *ret_durs);
-/* The start of the first row. */
+/* The start of the first row of a block of slices. */
 static inline uint64_t block_start(const columns *c)
 {
 	return (uint64_t)columns_get(c, SLICE_BEFORE_TIME, 0) + (uint64_t)columns_get(c, SLICE_GAP, 0);
@@ -85,8 +81,6 @@ static inline uint64_t block_start(const columns *c)
 
 /* False when one is no site. */
 bool block_sites(const sonde_index *ix, const columns *c, size_t first, size_t n, int64_t *ret_sites);
-/* Rows of the parents in the lane above, which has n_above; false when one is not there or they are not in order. */
-bool block_parents(const columns *c, size_t n, uint64_t n_above, int64_t *ret_rows);
 
 /* ---- Summaries --------------------------------------------------------------------------------------------------- */
 

@@ -37,8 +37,10 @@ static bool add_up(uint64_t start, int64_t *times, const int64_t *durs, size_t n
 	return t <= span;
 }
 
-bool block_times(const sonde_index *ix, const columns *c, size_t first, size_t n, uint64_t start, int64_t *ret_starts,
-		 int64_t *ret_durs)
+/* Rows [first, first + n) of a block of slices, of which `start` is the first one's start. False when a time is not
+   within the trace: otherwise starts and ends are in order. */
+static bool block_times(const sonde_index *ix, const columns *c, size_t first, size_t n, uint64_t start,
+			int64_t *ret_starts, int64_t *ret_durs)
 {
 	columns_unpack(c, SLICE_GAP, first, n, ret_starts);
 	columns_unpack(c, SLICE_DUR, first, n, ret_durs);
@@ -58,7 +60,8 @@ bool block_sites(const sonde_index *ix, const columns *c, size_t first, size_t n
 	return true;
 }
 
-bool block_parents(const columns *c, size_t n, uint64_t n_above, int64_t *ret_rows)
+/* Rows of the parents in the lane above, which has n_above; false when one is not there or they are not in order. */
+static bool block_parents(const columns *c, size_t n, uint64_t n_above, int64_t *ret_rows)
 {
 	uint64_t row = (uint64_t)columns_get(c, SLICE_BEFORE_UP, 0);
 

@@ -9,7 +9,6 @@
 #include "format/short_time.h"
 #include "store/builder_state.h"
 
-enum { SUMMARIES = COLUMNS_ROWS / INDEX_GROUP };
 _Static_assert(COLUMNS_ROWS % INDEX_GROUP == 0, "a block holds whole groups");
 
 bool packer_init(packer *p)

@@ -227,7 +227,7 @@ static sonde_status complete(sonde_trace *t, sonde_status status, sonde_trace **
 	return status;
 }
 
-sonde_trace *trace_new(void)
+static sonde_trace *new_trace(void)
 {
 	sonde_trace *t = calloc(1, sizeof *t);
 
@@ -238,7 +238,7 @@ sonde_trace *trace_new(void)
 
 sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_trace, sonde_error *err)
 {
-	sonde_trace *t = trace_new();
+	sonde_trace *t = new_trace();
 	trace_file *f = t ? VEC_ADD(&t->files) : NULL;
 
 	if (!f) {
@@ -251,7 +251,7 @@ sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_
 
 sonde_status trace_open_recordings(const trace_source *sources, size_t n, sonde_trace **ret_trace, sonde_error *err)
 {
-	sonde_trace *t = trace_new();
+	sonde_trace *t = new_trace();
 	sonde_status status = t ? SONDE_OK : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 
 	for (size_t i = 0; i < n; i++) {

@@ -167,9 +167,6 @@ bool trace_join(sonde_trace *t, uint64_t stream);
 sonde_status trace_finish(sonde_trace *t, sonde_error *err);
 bool trace_settle_processes(sonde_trace *t); /* one entry each; processes.c */
 
-/* Empty; NULL when out of memory. */
-sonde_trace *trace_new(void);
-
 /* A recording: a file that is mapped or, when there are bytes, what was read of a pipe or unpacked. */
 typedef struct trace_source {
 	const char *path; /* NULL: standard input */
@@ -220,9 +217,7 @@ static inline int64_t clock_map_ns(const trace_stream *s, uint64_t ticks, size_t
 
 /* ---- Traces of an index: trace_index.c --------------------------------------------------------------------------- */
 
-/* The index becomes the trace's own, also on failure. The trace has no streams. */
-sonde_status trace_use_index(sonde_trace *t, sonde_index *index, sonde_error *err);
-/* The same with a new trace around it. */
+/* A trace around the index, which becomes its own, also on failure. It has no streams. */
 sonde_status trace_of_index(sonde_index *index, sonde_trace **ret_trace, sonde_error *err);
 
 /* Allocations of a recording have a site of kind NAME_DEVICE: its name is that of the device, its category what

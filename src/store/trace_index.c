@@ -40,7 +40,7 @@ static void count_events(sonde_trace *t)
 			t->diagnostics.n_repaired_import += d[i].count;
 }
 
-sonde_status trace_use_index(sonde_trace *t, sonde_index *index, sonde_error *err)
+static sonde_status use_index(sonde_trace *t, sonde_index *index, sonde_error *err)
 {
 	t->index = index;
 	t->diagnostics.first_damage = -1;
@@ -62,7 +62,7 @@ sonde_status trace_of_index(sonde_index *index, sonde_trace **ret_trace, sonde_e
 		index_free(index);
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	}
-	sonde_status status = trace_use_index(t, index, err);
+	sonde_status status = use_index(t, index, err);
 	if (status)
 		sonde_trace_free(t);
 	else
