@@ -1,4 +1,4 @@
-/* What walk.c and walk_parts.c share: a walk on its way. */
+/* What walk.c, walk_special.c and walk_parts.c share: a walk on its way. */
 #ifndef SONDE_STORE_WALK_STATE_H
 #define SONDE_STORE_WALK_STATE_H
 
@@ -22,6 +22,8 @@ typedef struct walk {
 } walk;
 
 const trace_site *walk_find_site(const walk *w, uint64_t id);
+const trace_site *walk_site(walk *w, uint64_t id); /* the same, and an unknown one is counted */
+void walk_special(walk *w, const event *e, uint32_t id);
 void walk_enter(walk *w, const trace_thread *thread);
 /* The events of a block from this word of the thread on. */
 void walk_block(walk *w, const trace_block *b, uint64_t from_word);
