@@ -11,25 +11,16 @@ import collections
 import json
 import math
 import os
-import subprocess
 import sys
+
+from gold import Comparison, Sum, run, us
 
 LIMIT = 1e-6
 
 
-def run(sonde, files, compat, *settings, analysis="hta"):
-    command = [sonde, "analyze", analysis, "--json", "--compat", compat]
-    for s in settings:
-        command += ["--set", s]
-    done = subprocess.run(command + files, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit("%s: exit code %d: %s" % (" ".join(command + files), done.returncode, done.stderr))
-    return json.loads(done.stdout)
-
-
-def run_as(gold, sonde, files, *what, **more):
+def run_as(gold, sonde, files, compat, *settings, analysis="hta"):
     """A file alone has the rank that HTA took from its name, where we believe its content."""
-    o = run(sonde, files, *what, **more)
+    o = run(sonde, analysis, files, "--compat", compat, *("--set=" + s for s in settings))
     for table in o.values() if len(files) == 1 else ():
         for row in table if isinstance(table, list) else ():
             if "rank" in row:
@@ -47,21 +38,6 @@ def deviation(want, got):
     return abs(want - got) / max(1.0, abs(want), abs(got))
 
 
-class Comparison:
-    def __init__(self, name):
-        self.name = name
-        self.worst = collections.defaultdict(float)
-        self.n = collections.Counter()
-        self.examples = {}
-
-    def put(self, what, key, want, got):
-        d = deviation(want, got)
-        self.n[what] += 1
-        if d > self.worst[what]:
-            self.worst[what] = d
-            self.examples[what] = (key, want, got)
-
-
 def by(table, *keys):
     """Rows by the values of the keys; fails when two have the same."""
     found = {}
@@ -70,10 +46,6 @@ def by(table, *keys):
         assert key not in found, key
         found[key] = row
     return found
-
-
-def us(row, key):
-    return None if row is None or row.get(key) is None else row[key] / 1000
 
 
 def rows_of(gold, *path):
@@ -364,7 +336,7 @@ def compare(sonde, data, name, mode):
     folder = os.path.join(data, "traces", name)
     files = sorted(os.path.join(folder, f) for f in os.listdir(folder) if f.endswith(".json.gz"))
     compat = "hta-noround" if mode == "noround" else "hta"
-    c = Comparison("%s.%s" % (name, mode))
+    c = Comparison("%s.%s" % (name, mode), deviation)
     # Ties come in no defined order in the other modes: queue and bandwidth are those of the stable one.
     stable = read_gold(data, name, "stable") if mode == "default" else None
     o = run_as(gold, sonde, files, compat, "queue.limit=10")
@@ -394,21 +366,14 @@ def compare(sonde, data, name, mode):
 def main():
     sonde, data, sets = sys.argv[1], sys.argv[2], sys.argv[3:]
     golds = sorted({f.rsplit(".", 2)[0] for f in os.listdir(os.path.join(data, "gold-hta")) if f.count(".") == 2})
-    worst, n, failed = collections.defaultdict(float), collections.Counter(), False
+    all_sets = Sum("HTA", LIMIT)
     for name in sets or golds:
         for mode in ("default", "noround"):
             c = compare(sonde, data, name, mode)
-            if not c:
-                continue
-            for what, d in sorted(c.worst.items()):
-                worst[what] = max(worst[what], d)
-                if d > LIMIT:
-                    failed = True
-                    print("%s: %s: %s is %s, HTA says %s" % ((c.name, what) + tuple(c.examples[what][i] for i in (0, 2, 1))))
-            n.update(c.n)
-    print("worst:", " ".join("%s=%.1e" % w for w in sorted(worst.items())))
-    print("numbers compared:", sum(n.values()), "in", len(sets or golds), "sets;", dict(sorted(n.items())))
-    if failed or not sets and (len(golds) < 30 or sum(n.values()) < 20000):
+            if c:
+                all_sets.add(c)
+    n = all_sets.print(len(sets or golds))
+    if all_sets.failed or not sets and (len(golds) < 30 or n < 20000):
         sys.exit(1)
 
 

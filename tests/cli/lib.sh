@@ -9,7 +9,7 @@ work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 failed=0
 unset COLUMNS NO_COLOR
-export LC_ALL=C.UTF-8
+export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
 
 run() {
 	command="sonde $*"

@@ -10,8 +10,9 @@ says why, as docs/analyses/tensorboard.md does; an exception that nothing needs 
 import collections
 import json
 import os
-import subprocess
 import sys
+
+from gold import run
 
 DRIVER = "calls of the driver API (cuda_driver) are no runtime calls to it, so what they launch has no operator"
 COLLECTIVES = "it knows five collectives by name: others are computation"
@@ -65,14 +66,6 @@ EXCEPT = {
 for name in ("tl_mi300_owlv2", "tl_mi300_timesformer", "tl_mi300_vit", "tl_sglang_decode", "tl_torch_compile_triton",
              "tl_vllm_decode_graph"):
     EXCEPT[name] = table(("utilization", [TENSOR], NAMES))
-
-
-def run(sonde, name, files):
-    command = [sonde, "analyze", name, "--json", "--warmup", "none"] + files
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit("%s: exit code %d: %s" % (" ".join(command), done.returncode, done.stderr))
-    return json.loads(done.stdout)
 
 
 def of_rank(rows, rank):
@@ -149,7 +142,7 @@ def main():
         folder = os.path.join(data, "traces", gold["set"])
         files = [os.path.join(folder, f) for f in sorted(os.listdir(folder))]
         s = Set(gold["set"])
-        out = {name: run(sonde, name, files) for name in ("roles", "utilization", "occupancy", "operators", "distributed", "memory")}
+        out = {name: run(sonde, name, files, "--warmup", "none") for name in ("roles", "utilization", "occupancy", "operators", "distributed", "memory")}
         for rank, ranked in gold["ranks"].items():
             if "error" not in ranked:
                 compare(s, int(rank), ranked, out)

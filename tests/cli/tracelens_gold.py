@@ -14,40 +14,15 @@ import os
 import subprocess
 import sys
 
+from gold import Comparison, Sum, run, us
+
 LIMIT = 1e-9
-
-
-def run(sonde, name, files, *more):
-    command = [sonde, "analyze", name, "--json", *more] + files
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit("%s: exit code %d: %s" % (" ".join(command), done.returncode, done.stderr))
-    return json.loads(done.stdout)
 
 
 def deviation(want, got):
     if want is None or got is None:
         return 0.0 if want == got else math.inf
     return abs(want - got) / max(1e-3, abs(want), abs(got))
-
-
-class Comparison:
-    def __init__(self, name):
-        self.name = name
-        self.worst = collections.defaultdict(float)
-        self.n = collections.Counter()
-        self.examples = {}
-
-    def put(self, what, key, want, got):
-        d = deviation(want, got)
-        self.n[what] += 1
-        if d > self.worst[what]:
-            self.worst[what] = d
-            self.examples[what] = (key, want, got)
-
-
-def us(row, key):
-    return None if row is None or row.get(key) is None else row[key] / 1000
 
 
 def of_rank(table, rank):
@@ -271,7 +246,7 @@ def check_tree(sonde, data, c):
 def compare(sonde, data, name):
     gold = json.load(open(os.path.join(data, "gold-tracelens", name + ".tl.json")))
     files = [os.path.join(data, "traces", name, f) for f in gold["files"]]
-    c = Comparison(name)
+    c = Comparison(name, deviation)
     timeline = run(sonde, "timeline", files, "--compat", "tracelens")["timeline"]
     ops = run(sonde, "ops", files, "--compat", "tracelens")
     short = run(sonde, "short_kernels", files, "--compat", "tracelens")
@@ -314,22 +289,16 @@ def main():
     sonde, data, sets = sys.argv[1], sys.argv[2], sys.argv[3:]
     golds = sorted(f[:-8] for f in os.listdir(os.path.join(data, "gold-tracelens")) if f.endswith(".tl.json"))
     golds.remove("trace_diff")
-    worst, n, failed = collections.defaultdict(float), collections.Counter(), False
+    all_sets = Sum("TraceLens", LIMIT)
     for name in sets or golds:
         c = compare(sonde, data, name)
         if name == "tl_h100_vit":
             check_tree(sonde, data, c)
-        for what, d in sorted(c.worst.items()):
-            worst[what] = max(worst[what], d)
-            if d > LIMIT:
-                failed = True
-                print("%s: %s: %s is %s, TraceLens says %s" % ((name, what) + tuple(c.examples[what][i] for i in (0, 2, 1))))
-        n.update(c.n)
-    print("worst:", " ".join("%s=%.1e" % w for w in sorted(worst.items())))
-    print("numbers compared:", sum(n.values()), "in", len(sets or golds), "sets;", dict(sorted(n.items())))
+        all_sets.add(c)
+    n = all_sets.print(len(sets or golds))
     if not sets:
         check_default(sonde, data)
-    if failed or not sets and (len(golds) < 31 or sum(n.values()) < 22000):
+    if all_sets.failed or not sets and (len(golds) < 31 or n < 22000):
         sys.exit(1)
 
 
