@@ -346,19 +346,16 @@ static const query_column slices_columns[] = {
 	COLUMN("args", "TEXT", OF_ROW, get_slice, SLICE_ARGUMENTS, "its arguments as a JSON object"),
 };
 
+#define SLICE_TABLE_                                                                                                   \
+	.order = { KEY_ID }, .has_unique_ids = true, .is_grouped = true, .n_rows = n_slices,                           \
+	.cursor_bytes = sizeof(slices_cursor), .first = first, .next = next, .done = done
+
 const query_table slices_table = {
 	.name = "slices",
 	.summary = "Everything that has a duration: scopes, operators, calls, kernels",
 	.columns = slices_columns,
 	.n_columns = sizeof slices_columns / sizeof slices_columns[0],
-	.order = { KEY_ID },
-	.has_unique_ids = true,
-	.is_grouped = true,
-	.n_rows = n_slices,
-	.cursor_bytes = sizeof(slices_cursor),
-	.first = first,
-	.next = next,
-	.done = done,
+	SLICE_TABLE_,
 };
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
@@ -443,12 +440,5 @@ const query_table kernels_table = {
 	.summary = "Slices of devices' streams: kernels, copies, collectives",
 	.columns = kernels_columns,
 	.n_columns = sizeof kernels_columns / sizeof kernels_columns[0],
-	.order = { KEY_ID },
-	.has_unique_ids = true,
-	.is_grouped = true,
-	.n_rows = n_slices,
-	.cursor_bytes = sizeof(slices_cursor),
-	.first = first,
-	.next = next,
-	.done = done,
+	SLICE_TABLE_,
 };
