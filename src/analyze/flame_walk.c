@@ -320,10 +320,8 @@ static void walk_stack(walk *w, uint32_t lane)
 static bool find_window(walk *w, int32_t rank)
 {
 	const flame_options *o = w->options;
-	size_t n, n_tracks, n_processes;
+	size_t n;
 	const index_step *steps = index_steps(w->ix, &n);
-	const index_track *tracks = index_tracks(w->ix, &n_tracks);
-	const index_process *p = index_processes(w->ix, &n_processes);
 	int64_t start = index_start_ns(w->ix), from = INT64_MAX, to = INT64_MIN;
 
 	w->from_ns = o->use_time ? o->from_ns : INT64_MIN;
@@ -331,9 +329,8 @@ static bool find_window(walk *w, int32_t rank)
 	if (!o->use_steps)
 		return true;
 	for (size_t i = 0; i < n; i++) {
-		uint32_t process = steps[i].track < n_tracks ? tracks[steps[i].track].process : UINT32_MAX;
 		if (steps[i].number < o->first_step || steps[i].number > o->last_step ||
-		    (process < n_processes && p[process].rank != rank))
+		    index_rank_of(w->ix, steps[i].track) != rank)
 			continue;
 		int64_t begin = start + steps[i].start_ns, end = begin + steps[i].dur_ns;
 		from = begin < from ? begin : from;
@@ -347,17 +344,15 @@ static bool find_window(walk *w, int32_t rank)
 /* The first steps of the rank; one that none follows is not of the warm-up. */
 static void find_warmup(walk *w, int32_t rank)
 {
-	size_t n, n_tracks, n_processes;
+	size_t n, n_tracks;
 	const index_step *steps = index_steps(w->ix, &n), *before = NULL;
 	const index_track *tracks = index_tracks(w->ix, &n_tracks);
-	const index_process *p = index_processes(w->ix, &n_processes);
 	uint64_t n_left = w->options->n_warmup;
 
 	w->warmup.n = 0;
 	for (size_t i = 0; n_left && i < n; i++) {
-		const index_track *track = steps[i].track < n_tracks ? &tracks[steps[i].track] : NULL;
-		if (!track || track->kind == TRACK_STREAM || track->process >= n_processes ||
-		    p[track->process].rank != rank)
+		if (steps[i].track >= n_tracks || tracks[steps[i].track].kind == TRACK_STREAM ||
+		    index_rank_of(w->ix, steps[i].track) != rank)
 			continue;
 		if (before) {
 			int64_t start = index_start_ns(w->ix) + before->start_ns;
@@ -382,13 +377,12 @@ static bool has_threads(const sonde_index *ix)
 
 static void walk_track(walk *w, uint32_t number, const index_track *track)
 {
-	size_t n_processes, n_lanes;
-	const index_process *p = index_processes(w->ix, &n_processes);
+	size_t n_lanes;
 	const index_lane *lanes = index_lanes(w->ix, &n_lanes);
 
 	if (w->options->ranks && !number_list_has(w->options->ranks, rank_of_index_track(w->ix, number)))
 		return;
-	int32_t rank = track->process < n_processes ? p[track->process].rank : -1;
+	int32_t rank = index_rank_of(w->ix, number);
 	if (rank != w->rank) {
 		w->rank = rank;
 		w->has_window = find_window(w, rank);

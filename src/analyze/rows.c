@@ -183,16 +183,6 @@ static bool load_track(loader *l, uint32_t number)
 	return true;
 }
 
-/* A trace that never says has one rank: 0. */
-static int32_t rank_of(const rows *r, const index_track *track, bool none_known)
-{
-	size_t n;
-	const index_process *processes = index_processes(r->ix, &n);
-	int32_t rank = track->process < n ? processes[track->process].rank : -1;
-
-	return rank < 0 && none_known ? 0 : rank < 0 ? -1 : rank;
-}
-
 static bool knows_no_rank(const sonde_index *ix)
 {
 	size_t n;
@@ -211,7 +201,9 @@ static bool load_places(rows *r)
 	r->places = malloc((r->n_tracks + 1) * sizeof *r->places);
 	for (size_t i = 0; r->places && i < r->n_tracks; i++) {
 		const index_track *track = &r->tracks[i];
-		r->places[i] = (rows_place){ INT64_MAX, INT64_MIN, rank_of(r, track, none_known),
+		/* A trace that never says has one rank: 0. */
+		int32_t rank = none_known ? 0 : index_rank_of(r->ix, (uint32_t)i);
+		r->places[i] = (rows_place){ INT64_MAX, INT64_MIN, rank,
 					     track->kind == TRACK_STREAM ? stream_of(r->ix, track) : -1 };
 	}
 	return r->places != NULL;

@@ -36,20 +36,10 @@ typedef struct memory {
 
 /* ---- Curves ------------------------------------------------------------------------------------------------------ */
 
-static int32_t rank_of(const sonde_index *ix, int64_t track)
-{
-	size_t n_tracks, n_processes;
-	const index_track *tracks = index_tracks(ix, &n_tracks);
-	const index_process *p = index_processes(ix, &n_processes);
-	uint32_t process = tracks[track].process;
-
-	return process < n_processes ? p[process].rank : -1;
-}
-
 /* NULL: no room. */
 static device *device_of(memory *m, const int64_t *row, bool *failed)
 {
-	int32_t rank = rank_of(m->ix, row[ALLOCATION_TRACK]);
+	int32_t rank = index_rank_of(m->ix, (uint32_t)row[ALLOCATION_TRACK]);
 	uint32_t number = trace_index_device(m->trace, row);
 
 	for (size_t i = 0; i < m->n; i++)

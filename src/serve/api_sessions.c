@@ -188,17 +188,14 @@ void api_session(call *c, reply *out)
 void api_steps(call *c, reply *out)
 {
 	const sonde_index *ix = c->opened->ix;
-	size_t n, n_tracks, n_processes;
+	size_t n;
 	const index_step *steps = index_steps(ix, &n);
-	const index_track *tracks = index_tracks(ix, &n_tracks);
-	const index_process *processes = index_processes(ix, &n_processes);
 	json_writer *w = reply_json(out);
 
 	json_begin_object(w);
 	put_list(w, "steps");
 	for (size_t i = 0; i < n; i++) {
-		uint32_t process = steps[i].track < n_tracks ? tracks[steps[i].track].process : UINT32_MAX;
-		int32_t rank = process < n_processes ? processes[process].rank : -1;
+		int32_t rank = index_rank_of(ix, steps[i].track);
 		json_begin_object(w);
 		put_i64(w, "number", steps[i].number);
 		put_i64(w, "start_ns", steps[i].start_ns);

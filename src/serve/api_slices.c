@@ -56,10 +56,9 @@ static int64_t self_ns(const sonde_index *ix, const index_slice *of, uint64_t *r
 /* "track", "thread", "rank". */
 static void put_track_of(json_writer *w, const sonde_index *ix, uint32_t track)
 {
-	size_t n_tracks, n_processes;
+	size_t n_tracks;
 	const index_track *t = &index_tracks(ix, &n_tracks)[track];
-	const index_process *p = index_processes(ix, &n_processes);
-	int32_t rank = t->process < n_processes ? p[t->process].rank : -1;
+	int32_t rank = index_rank_of(ix, track);
 
 	put_u64(w, "track", track);
 	put_text(w, "thread", t->name == INDEX_NONE ? NULL : index_text(ix, t->name));

@@ -42,16 +42,15 @@ static void put_processes(json_writer *w, const sonde_index *ix)
 
 static void put_tracks(json_writer *w, const sonde_index *ix)
 {
-	size_t n, n_processes;
+	size_t n;
 	const index_track *t = index_tracks(ix, &n);
-	const index_process *processes = index_processes(ix, &n_processes);
 	uint64_t *n_instants = calloc(n + 1, sizeof *n_instants);
 
 	if (n_instants)
 		index_count_instants(ix, n_instants);
 	put_list(w, "tracks");
 	for (size_t i = 0; i < n; i++) {
-		int32_t rank = t[i].process < n_processes ? processes[t[i].process].rank : -1;
+		int32_t rank = index_rank_of(ix, (uint32_t)i);
 		json_begin_object(w);
 		put_u64(w, "id", i);
 		put_text(w, "kind", t[i].kind < TRACK_KINDS ? kind_names[t[i].kind] : NULL);

@@ -382,6 +382,16 @@ const index_process *index_processes(const sonde_index *ix, size_t *ret_n)
 	return table_of(ix, SECTION_PROCESSES, ret_n);
 }
 
+int32_t index_rank_of(const sonde_index *ix, uint32_t track)
+{
+	size_t n_tracks, n_processes;
+	const index_track *tracks = index_tracks(ix, &n_tracks);
+	const index_process *processes = index_processes(ix, &n_processes);
+	uint32_t process = track < n_tracks ? tracks[track].process : UINT32_MAX;
+
+	return process < n_processes && processes[process].rank >= 0 ? processes[process].rank : -1;
+}
+
 const index_site *index_sites(const sonde_index *ix, size_t *ret_n)
 {
 	return table_of(ix, SECTION_SITES, ret_n);
