@@ -14,6 +14,7 @@ typedef struct analysis {
 	const char *compat;  /* the tools whose definitions it also knows: "hta", "hta tracelens"; NULL: none */
 	/* The settings it understands, one after the other, NULL after the last; NULL: it has none. */
 	const setting_def *(*setting)(size_t index);
+	const struct work_analysis *work; /* one over work.h; NULL: run() it */
 	sonde_status (*run)(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
 			    sonde_error *err);
 } analysis;

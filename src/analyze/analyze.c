@@ -4,6 +4,7 @@
 #include <string.h>
 #include "analyze/step_list.h"
 #include "analyze/warmup.h"
+#include "analyze/work.h"
 #include "base/error.h"
 
 #define ANALYSIS(name) &name##_analysis,
@@ -131,7 +132,7 @@ sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const son
 		given.warmup = "none";
 	status = found->about_file ? SONDE_OK : warmup_find(trace, &given, r, err);
 	if (!status)
-		status = found->run(trace, &given, r, err);
+		status = found->work ? work_run(found->work, trace, &given, r, err) : found->run(trace, &given, r, err);
 	if (!status)
 		result_note_losses(r, trace);
 	if (!status && !result_ok(r))

@@ -187,15 +187,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis annotations_work = { .add = add, .needs_no_device = true, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&annotations_work, trace, options, r, err);
-}
-
 const analysis annotations_analysis = {
 	.name = "annotations",
 	.summary = "The program's own names for its parts, on the host and on the device",
 	.compat = WORK_COMPAT,
-	.run = run,
+	.work = &annotations_work,
 };

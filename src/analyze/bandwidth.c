@@ -197,12 +197,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis bandwidth_work = { .add = add, .bandwidth = true, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&bandwidth_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	return index == 0 ? &series_setting : NULL;
@@ -213,5 +207,5 @@ const analysis bandwidth_analysis = {
 	.summary = "How fast memory is copied and set, by direction",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &bandwidth_work,
 };

@@ -378,13 +378,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static const work_analysis as_work = { .add = add };
-
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&as_work, trace, options, r, err);
-}
+static const work_analysis call_tree_work = { .add = add };
 
 static const setting_def *settings(size_t index)
 {
@@ -396,5 +390,5 @@ const analysis call_tree_analysis = {
 	.summary = "What the host called, as a tree, with the device time of what each call launched",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &call_tree_work,
 };

@@ -432,15 +432,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 static const work_analysis collectives_work = { .add = add, .needs_no_device = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&collectives_work, trace, options, r, err);
-}
-
 const analysis collectives_analysis = {
 	.name = "collectives",
 	.summary = "Collectives across ranks: latency, skew, waits, bandwidth, who sends how much to whom",
 	.compat = "tracelens",
-	.run = run,
+	.work = &collectives_work,
 };

@@ -317,17 +317,11 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	static const work_analysis compile_work = { .add = add, .needs_no_device = true };
-
-	return work_run(&compile_work, trace, options, r, err);
-}
+static const work_analysis compile_work = { .add = add, .needs_no_device = true };
 
 const analysis compile_analysis = {
 	.name = "compile",
 	.summary = "What runs compiled and what does not, what compiling costs, what is compiled again",
 	.keeps_warmup = true, /* that is where compilers run */
-	.run = run,
+	.work = &compile_work,
 };

@@ -294,17 +294,11 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static const work_analysis as_work = { .add = add, .needs_no_device = true };
-
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&as_work, trace, options, r, err);
-}
+static const work_analysis counters_work = { .add = add, .needs_no_device = true };
 
 const analysis counters_analysis = {
 	.name = "counters",
 	.summary = "What the device's own counters say, by the operator that launched the kernel",
 	.compat = WORK_COMPAT,
-	.run = run,
+	.work = &counters_work,
 };

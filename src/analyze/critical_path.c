@@ -348,12 +348,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis critical_path_work = { .add = add };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&critical_path_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	static const setting_def *const all[] = { &faster_setting, &times_setting, &critical_annotation,
@@ -367,5 +361,5 @@ const analysis critical_path_analysis = {
 	.summary = "What a step's length depends on, and how much shorter it were if a part of it were faster",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &critical_path_work,
 };

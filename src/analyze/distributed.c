@@ -257,16 +257,10 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? status : out_of_memory(err);
 }
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	static const work_analysis distributed_work = { .add = add, .needs_no_device = true };
-
-	return work_run(&distributed_work, trace, options, r, err);
-}
+static const work_analysis distributed_work = { .add = add, .needs_no_device = true };
 
 const analysis distributed_analysis = {
 	.name = "distributed",
 	.summary = "What communication costs: hidden or not per step, moving data or waiting for others per rank",
-	.run = run,
+	.work = &distributed_work,
 };

@@ -345,7 +345,7 @@ static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *o
 {
 	static const work_analysis gpu_work = { .add = add, .needs_no_device = true };
 	result_note **end = last_note(r);
-	sonde_status status = utilization_analysis.run(trace, options, r, err);
+	sonde_status status = work_run(utilization_analysis.work, trace, options, r, err);
 
 	if (r->tables && !r->tables->n_rows)
 		*end = NULL; /* that there is no device row, which is half of what is missing */

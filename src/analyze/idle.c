@@ -160,12 +160,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis idle_work = { .add = add, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&idle_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	return index == 0 ? &kernel_wait : NULL;
@@ -176,5 +170,5 @@ const analysis idle_analysis = {
 	.summary = "Why streams had nothing to do: the host was late, the device took a breath, or something else",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &idle_work,
 };

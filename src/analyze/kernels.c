@@ -264,12 +264,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis kernels_work = { .add = add, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&kernels_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	return index == 0 ? &others_setting : NULL;
@@ -280,5 +274,5 @@ const analysis kernels_analysis = {
 	.summary = "Where the device's time goes, by type and by kernel",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &kernels_work,
 };

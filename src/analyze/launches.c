@@ -198,12 +198,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis launches_work = { .add = add, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&launches_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	static const setting_def *const all[] = { &slow_call, &long_delay, NULL };
@@ -216,5 +210,5 @@ const analysis launches_analysis = {
 	.summary = "How long launching took, what it launched, and how long that waited",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &launches_work,
 };

@@ -396,17 +396,11 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	static const work_analysis leaks_work = { .add = add, .needs_no_device = true };
-
-	return work_run(&leaks_work, trace, options, r, err);
-}
+static const work_analysis leaks_work = { .add = add, .needs_no_device = true };
 
 const analysis leaks_analysis = {
 	.name = "leaks",
 	.summary = "What was never freed, where it came from, and whether it grows from step to step",
 	.keeps_warmup = true,
-	.run = run,
+	.work = &leaks_work,
 };

@@ -378,17 +378,11 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	static const work_analysis memory_work = { .add = add, .needs_no_device = true };
-
-	return work_run(&memory_work, trace, options, r, err);
-}
+static const work_analysis memory_work = { .add = add, .needs_no_device = true };
 
 const analysis memory_analysis = {
 	.name = "memory",
 	.summary = "What devices hold over time, which operators take it, how long blocks live",
 	.keeps_warmup = true,
-	.run = run,
+	.work = &memory_work,
 };

@@ -261,14 +261,8 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 static const work_analysis module_work = { .add = add };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&module_work, trace, options, r, err);
-}
-
 const analysis module_tree_analysis = {
 	.name = "module_tree",
 	.summary = "Device and host time of nn.Modules, as a tree",
-	.run = run,
+	.work = &module_work,
 };

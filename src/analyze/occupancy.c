@@ -217,16 +217,10 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	static const work_analysis occupancy_work = { .add = add };
-
-	return work_run(&occupancy_work, trace, options, r, err);
-}
+static const work_analysis occupancy_work = { .add = add };
 
 const analysis occupancy_analysis = {
 	.name = "occupancy",
 	.summary = "How kernels fill the device: blocks per SM, occupancy, tensor cores, by kernel and by launch",
-	.run = run,
+	.work = &occupancy_work,
 };

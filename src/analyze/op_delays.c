@@ -282,15 +282,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis op_delays_work = { .add = add };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&op_delays_work, trace, options, r, err);
-}
-
 const analysis op_delays_analysis = {
 	.name = "op_delays",
 	.summary = "How long it takes from an operator to its launch and on to the device",
 	.compat = WORK_COMPAT,
-	.run = run,
+	.work = &op_delays_work,
 };

@@ -385,16 +385,10 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	static const work_analysis operators_work = { .add = add, .needs_no_device = true };
-
-	return work_run(&operators_work, trace, options, r, err);
-}
+static const work_analysis operators_work = { .add = add, .needs_no_device = true };
 
 const analysis operators_analysis = {
 	.name = "operators",
 	.summary = "Operators: time on the host and on the device, self and total, by shapes and call stack",
-	.run = run,
+	.work = &operators_work,
 };

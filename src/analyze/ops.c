@@ -356,15 +356,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 static const work_analysis ops_work = { .add = add };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&ops_work, trace, options, r, err);
-}
-
 const analysis ops_analysis = {
 	.name = "ops",
 	.summary = "Device time of operators: by category, by name, by arguments, and their kernels",
 	.compat = "tracelens",
-	.run = run,
+	.work = &ops_work,
 };

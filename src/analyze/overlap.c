@@ -45,15 +45,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis overlap_work = { .add = add, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&overlap_work, trace, options, r, err);
-}
-
 const analysis overlap_analysis = {
 	.name = "overlap",
 	.summary = "How much communication hides behind computation",
 	.compat = WORK_COMPAT,
-	.run = run,
+	.work = &overlap_work,
 };

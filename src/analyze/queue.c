@@ -206,12 +206,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis queue_work = { .add = add, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&queue_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	static const setting_def *const all[] = { &limit_setting, &series_setting };
@@ -224,5 +218,5 @@ const analysis queue_analysis = {
 	.summary = "How much is launched and waits, stream by stream",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &queue_work,
 };

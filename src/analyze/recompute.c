@@ -194,15 +194,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 static const work_analysis recompute_work = { .add = add };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&recompute_work, trace, options, r, err);
-}
-
 const analysis recompute_analysis = {
 	.name = "recompute",
 	.summary = "What of the device's time repeats the forward pass, for activation checkpointing",
 	.compat = "tracelens",
-	.run = run,
+	.work = &recompute_work,
 };

@@ -83,16 +83,10 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	static const work_analysis roles_work = { .add = add, .needs_no_device = true };
-
-	return work_run(&roles_work, trace, options, r, err);
-}
+static const work_analysis roles_work = { .add = add, .needs_no_device = true };
 
 const analysis roles_analysis = {
 	.name = "roles",
 	.summary = "Where the time of a step goes: kernels, copies, communication, driver, data, operators, nothing",
-	.run = run,
+	.work = &roles_work,
 };

@@ -198,12 +198,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis sequences_work = { .add = add };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&sequences_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	static const setting_def *const all[] = { &operator_setting, &length_setting };
@@ -216,5 +210,5 @@ const analysis sequences_analysis = {
 	.summary = "Which kernels operators launch one after the other, and how often",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &sequences_work,
 };

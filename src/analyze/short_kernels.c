@@ -184,12 +184,6 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 static const work_analysis short_work = { .add = add };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&short_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	return index == 0 ? &limit_setting : NULL;
@@ -200,5 +194,5 @@ const analysis short_kernels_analysis = {
 	.summary = "Kernels shorter than launching them takes: how many, and whose",
 	.compat = "tracelens",
 	.setting = settings,
-	.run = run,
+	.work = &short_work,
 };

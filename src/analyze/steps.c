@@ -141,15 +141,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis steps_work = { .add = add, .needs_no_device = true, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&steps_work, trace, options, r, err);
-}
-
 const analysis steps_analysis = {
 	.name = "steps",
 	.summary = "Step by step: how long each took and what the device did meanwhile",
 	.compat = WORK_COMPAT,
-	.run = run,
+	.work = &steps_work,
 };

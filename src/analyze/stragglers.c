@@ -191,12 +191,6 @@ static sonde_status add_stragglers(const work *w, const sonde_analyze_options *o
 
 const work_analysis stragglers_work = { .add = add_stragglers, .needs_no_device = true, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&stragglers_work, trace, options, r, err);
-}
-
 static const setting_def *settings(size_t index)
 {
 	static const setting_def *const all[] = { &factor_setting, &step_setting };
@@ -209,5 +203,5 @@ const analysis stragglers_analysis = {
 	.summary = "Which rank the others wait for, how long and in which steps; none where there is none",
 	.compat = WORK_COMPAT,
 	.setting = settings,
-	.run = run,
+	.work = &stragglers_work,
 };

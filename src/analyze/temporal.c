@@ -72,15 +72,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 const work_analysis temporal_work = { .add = add, .few_rows = true };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&temporal_work, trace, options, r, err);
-}
-
 const analysis temporal_analysis = {
 	.name = "temporal",
 	.summary = "What the device did with its time: computing, communicating, copying, nothing",
 	.compat = WORK_COMPAT,
-	.run = run,
+	.work = &temporal_work,
 };

@@ -95,15 +95,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 static const work_analysis timeline_work = { .add = add };
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	return work_run(&timeline_work, trace, options, r, err);
-}
-
 const analysis timeline_analysis = {
 	.name = "timeline",
 	.summary = "Device time that adds up: computing, exposed communication and copies, idle",
 	.compat = "tracelens",
-	.run = run,
+	.work = &timeline_work,
 };

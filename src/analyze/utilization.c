@@ -241,16 +241,10 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
-static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *options, sonde_result *r,
-			sonde_error *err)
-{
-	static const work_analysis utilization_work = { .add = add };
-
-	return work_run(&utilization_work, trace, options, r, err);
-}
+static const work_analysis utilization_work = { .add = add };
 
 const analysis utilization_analysis = {
 	.name = "utilization",
 	.summary = "How much of the devices is used: busy, SMs with work, occupancy, tensor cores",
-	.run = run,
+	.work = &utilization_work,
 };
