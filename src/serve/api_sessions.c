@@ -33,7 +33,7 @@ void put_session(json_writer *w, const session *s)
 	put_known(w, "size_bytes", s->file.size_bytes, (int64_t)s->file.size_bytes);
 	put_known(w, "n_events", o, o ? (int64_t)o->n_events : 0);
 	put_known(w, "duration_ns", o, o ? index_end_ns(o->ix) - index_start_ns(o->ix) : 0);
-	put_known(w, "age_ns", o, monotonic_ns() - s->read_at_ns);
+	put_known(w, "age_ns", o && s->read_at_ns, monotonic_ns() - s->read_at_ns);
 	put_bool(w, "was_live", s->was_live);
 	put_bool(w, "is_upload", s->is_upload);
 	json_end_object(w);

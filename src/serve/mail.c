@@ -25,7 +25,12 @@ sonde_status mail_options(const sonde_trace *trace, const sonde_picture_options 
 /* One session, which is open. */
 static void start_server(mail *m, const sonde_trace *trace)
 {
-	m->opened = (opened){ .trace = (sonde_trace *)trace, .ix = m->ix, .generation = 1, .n_users = 1 };
+	sonde_trace_facts facts = { .struct_size = sizeof facts };
+
+	sonde_trace_get_facts(trace, &facts);
+	m->opened = (opened){
+		.trace = (sonde_trace *)trace, .ix = m->ix, .n_events = facts.n_events, .generation = 1, .n_users = 1
+	};
 	m->session = (session){ .id = 1,
 				.path = (char *)"",
 				.name = (char *)(m->options.name ? m->options.name : "trace"),

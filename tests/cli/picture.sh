@@ -155,6 +155,11 @@ assert data['note'].startswith('8 of 8 slices. Written by'), data['note']
 EOT
 run flame -o flame.html trace.json
 want_in "$(page flame.html)" '"flame": 7'
+for picture in flame timeline; do
+	run $picture -o first.html trace.json
+	run $picture -o second.html trace.json
+	want "the same trace gives another page" cmp first.html second.html
+done
 head -c -90 trace.json > cut.json
 for picture in flame timeline; do
 	run $picture -o cut.html cut.json
