@@ -1,10 +1,10 @@
 /*
  * Chrome's trace format, for Perfetto and chrome://tracing.
  *
- * Scopes are B and E events: nesting is theirs by order. Operations that may end elsewhere are async events (b, e), so
- * that they need not nest. What ran on a device's stream is a thread of a process named after the device; slices that
- * overlap there go to further threads of the same name. Times are microseconds with three decimals from the start of
- * the recording: exact nanoseconds.
+ * Scopes are B and E events: nesting is theirs by order. Operations that may end elsewhere or were timed there are
+ * async events (b, e), so that they need not nest. What ran on a device's stream is a thread of a process named after
+ * the device; slices that overlap there go to further threads of the same name. Times are microseconds with three
+ * decimals from the start of the recording: exact nanoseconds.
  */
 #include "export/chrome.h"
 
@@ -16,7 +16,7 @@
 #include <sonde/record.h>
 
 /* Process ids of devices, above what Linux gives out. */
-enum { DEVICE_PID = 1 << 23, OTHER_TID = 1 << 23, MAX_LANES = 64 };
+enum { DEVICE_PID = 1 << 23, MAX_LANES = 64 };
 
 typedef struct device_slice {
 	const trace_site *site;
@@ -42,6 +42,7 @@ typedef struct chrome {
 	intern_table serials;	   /* of operations with notes */
 	VEC(uint32_t) first_notes; /* by number in serials: note + 1 */
 	VEC(op_note) notes;
+	uint64_t n_timed; /* operations that were timed elsewhere */
 	arena arena;
 	bool failed;
 } chrome;
@@ -172,9 +173,10 @@ static void on_named(void *context, const trace_thread *thread, const char *name
 
 static void put_notes(chrome *c, uint64_t serial);
 
-static bool timed_elsewhere(const slice *s)
+/* One that was timed elsewhere has no number of its own; its end follows its begin. */
+static void put_async_id(chrome *c, const slice *s)
 {
-	return s->flags & SLICE_ASYNC && !s->serial;
+	put_id(c, own_id(s->thread->stream, s->serial ? s->serial : UINT64_C(1) << 47 | c->n_timed));
 }
 
 static void on_begin(void *context, slice *s, const event *e)
@@ -182,15 +184,10 @@ static void on_begin(void *context, slice *s, const event *e)
 	chrome *c = context;
 	const char *name = trace_text(c->trace, s->site->name);
 
-	if (timed_elsewhere(s)) {
-		/* A thread of its own beside the one that reported it: its times need not fit there. */
-		begin_event(c, "X", name, s->start_ns, c->pid, OTHER_TID + s->thread->tid);
-		json_key(&c->json, "dur"), json_us(&c->json, s->dur_ns);
-	} else {
-		begin_event(c, s->flags & SLICE_ASYNC ? "b" : "B", name, s->start_ns, c->pid, s->thread->tid);
-		if (s->flags & SLICE_ASYNC)
-			put_id(c, own_id(s->thread->stream, s->serial));
-	}
+	c->n_timed += s->flags & SLICE_ASYNC && !s->serial;
+	begin_event(c, s->flags & SLICE_ASYNC ? "b" : "B", name, s->start_ns, c->pid, s->thread->tid);
+	if (s->flags & SLICE_ASYNC)
+		put_async_id(c, s);
 	put_category(c, s->site);
 	put_args(c, s, e);
 	json_end_object(&c->json);
@@ -204,12 +201,10 @@ static void on_end(void *context, slice *s)
 			  : s->flags & SLICE_REPAIRED ? "no end recorded"
 						      : NULL;
 
-	if (timed_elsewhere(s))
-		return;
 	begin_event(c, s->flags & SLICE_ASYNC ? "e" : "E", trace_text(c->trace, s->site->name), s->start_ns + s->dur_ns,
 		    pid, s->thread->tid);
 	if (s->flags & SLICE_ASYNC)
-		put_id(c, own_id(s->thread->stream, s->serial));
+		put_async_id(c, s);
 	put_category(c, s->site);
 	if (why || (s->serial && c->notes.n)) {
 		json_key(&c->json, "args"), json_begin_object(&c->json);

@@ -97,7 +97,8 @@ static void what_need_not_nest_is_async(void **state)
 	make_names(&m);
 	MAKE_EVENTS(&m, 1, { 100, EVENT_OP_BEGIN, 6, { 9, OP, make_double(8), 0, 0, 0 } },
 		    { 110, EVENT_OP_META, 5, { 9, 1, make_text("k"), 1, make_text("v") } }, { 120, A },
-		    { 130, EVENT_OP_END, 1, { 9 } }, { 140, END | A }, { 150, EVENT_OP_RECORD, 3, { OP, 50, 25 } });
+		    { 130, EVENT_OP_END, 1, { 9 } }, { 140, END | A }, { 150, EVENT_OP_RECORD, 3, { OP, 50, 25 } },
+		    { 160, EVENT_OP_RECORD, 3, { OP, 60, 25 } });
 	assert_export(
 		&m, BEFORE PROCESS
 		",\n  "
@@ -110,8 +111,14 @@ static void what_need_not_nest_is_async(void **state)
 		"\"compute\", "
 		"\"args\": {\"k\": \"v\"}}"
 		",\n  {\"ph\": \"E\", \"name\": \"a\", \"pid\": 77, \"tid\": 101, \"ts\": 0.140, \"cat\": \"other\"}"
-		",\n  {\"ph\": \"X\", \"name\": \"op\", \"pid\": 77, \"tid\": 8388709, \"ts\": 0.050, \"dur\": 0.025, "
-		"\"cat\": \"compute\"}"
+		",\n  {\"ph\": \"b\", \"name\": \"op\", \"pid\": 77, \"tid\": 101, \"ts\": 0.050, \"id\": "
+		"\"0x800000000001\", \"cat\": \"compute\"}"
+		",\n  {\"ph\": \"e\", \"name\": \"op\", \"pid\": 77, \"tid\": 101, \"ts\": 0.075, \"id\": "
+		"\"0x800000000001\", \"cat\": \"compute\"}"
+		",\n  {\"ph\": \"b\", \"name\": \"op\", \"pid\": 77, \"tid\": 101, \"ts\": 0.060, \"id\": "
+		"\"0x800000000002\", \"cat\": \"compute\"}"
+		",\n  {\"ph\": \"e\", \"name\": \"op\", \"pid\": 77, \"tid\": 101, \"ts\": 0.085, \"id\": "
+		"\"0x800000000002\", \"cat\": \"compute\"}"
 		"]}\n");
 	make_done(&m);
 }
