@@ -248,12 +248,13 @@ static inline recorded *record_in_child(void (*run)(void))
 {
 	char name[64];
 	int status = 0;
-	pid_t pid = fork();
 
+	fflush(NULL);
+	pid_t pid = fork();
 	if (pid == 0) {
 		alarm(60);
 		run();
-		_exit(sonde_stop(NULL) ? 1 : 0);
+		exit(sonde_stop(NULL) ? 1 : 0); /* not _exit: the ring would stay */
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
