@@ -214,6 +214,7 @@ static void end_step(profile *p, const slice *s)
 	p->steps.items[index - 1].dur_ns = s->dur_ns;
 	p->steps.items[index - 1].flags = s->flags;
 	stats_add(&p->step_stats, s->dur_ns);
+	p->step_stats.total_ns = p->step_stats.sum_ns;
 }
 
 static void end_phase(profile *p, const slice *s, bool outermost)
@@ -234,6 +235,8 @@ static void end_phase(profile *p, const slice *s, bool outermost)
 		return;
 	phase->stats.total_ns = add_bounded(phase->stats.total_ns, s->dur_ns);
 	uint64_t index = p->open_steps.n ? p->open_steps.items[p->open_steps.n - 1] : 0;
+	if (index)
+		phase->in_steps_ns = add_bounded(phase->in_steps_ns, s->dur_ns);
 	if (index && i < PROFILE_PHASES) {
 		int64_t *sum = &p->steps.items[index - 1].phase_ns[i];
 		*sum = add_bounded(*sum, s->dur_ns);

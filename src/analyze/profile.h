@@ -48,6 +48,7 @@ typedef struct profile_step {
 
 typedef struct profile_phase {
 	uint32_t name;
+	int64_t in_steps_ns; /* of its total */
 	stats stats;
 } profile_phase;
 

@@ -265,21 +265,33 @@ static const column phase_columns[] = {
 	{ "percent_of_steps", "%", CELL_PERCENT, 0, true },
 };
 
-static void put_phase(sonde_result *r, table *t, const char *name, stats *s, int64_t total_ns, int64_t whole_ns,
+/* share_ns: what of the total lies in steps; of nothing no share is told. */
+static void put_phase(sonde_result *r, table *t, const char *name, stats *s, int64_t share_ns, int64_t whole_ns,
 		      unsigned depth)
 {
 	cell *c = table_row(r, t, depth);
 
 	c[0] = cell_string(result_string(r, name));
 	c[1] = cell_count(s->calls);
-	c[2] = cell_ns(total_ns);
+	c[2] = cell_ns(s->total_ns);
 	c[3] = cell_ns(stats_average(s));
 	c[4] = cell_ns(s->min_ns);
 	c[5] = ns_or_unknown(stats_percentile(s, 0.50));
 	c[6] = ns_or_unknown(stats_percentile(s, 0.95));
 	c[7] = cell_ns(s->max_ns);
-	if (whole_ns > 0)
-		c[8] = cell_percent(100.0 * (double)total_ns / (double)whole_ns);
+	if (whole_ns > 0 && share_ns > 0)
+		c[8] = cell_percent(100.0 * (double)share_ns / (double)whole_ns);
+}
+
+/* Those in steps, or those beside them. */
+static void put_phases(sonde_result *r, table *t, profile *p, bool in_steps)
+{
+	for (size_t i = 0; i < p->phases.n; i++) {
+		profile_phase *phase = &p->phases.items[i];
+		if (in_steps == (phase->in_steps_ns > 0))
+			put_phase(r, t, trace_text(p->trace, phase->name), &phase->stats, phase->in_steps_ns,
+				  p->step_stats.total_ns, in_steps);
+	}
 }
 
 static void add_phases(sonde_result *r, profile *p)
@@ -287,14 +299,10 @@ static void add_phases(sonde_result *r, profile *p)
 	if (!p->steps.n && !p->phases.n)
 		return;
 	table *t = result_table(r, "phases", NULL, phase_columns, sizeof phase_columns / sizeof phase_columns[0]);
-	int64_t whole = p->step_stats.sum_ns;
 	if (p->steps.n)
-		put_phase(r, t, "step", &p->step_stats, whole, whole, 0);
-	for (size_t i = 0; i < p->phases.n; i++) {
-		profile_phase *phase = &p->phases.items[i];
-		put_phase(r, t, trace_text(p->trace, phase->name), &phase->stats, phase->stats.total_ns, whole,
-			  p->steps.n != 0);
-	}
+		put_phase(r, t, "step", &p->step_stats, p->step_stats.total_ns, p->step_stats.total_ns, 0);
+	put_phases(r, t, p, true);
+	put_phases(r, t, p, false);
 }
 
 /* One row a step, one column a phase. */

@@ -263,6 +263,24 @@ static void steps_phases_memory_and_counters_have_their_tables(void **state)
 	make_done(&m);
 }
 
+static void phases_beside_the_steps_have_no_share_of_them(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_start(&m);
+	make_training_names(&m);
+	MAKE_EVENTS(&m, 1, { 10, F }, { 10, P }, { 90, END | F }, { 100, STEP, 1, { 0 } }, { 110, F }, { 110, Q },
+		    { 150, END | F }, { 200, END | STEP });
+	sonde_trace *t = make_trace(&m);
+	sonde_result *r = report_of(t, (sonde_analyze_options){ 0 });
+	assert_string_equal(table_text(r, "phases"),
+			    "step,1,100,100,100,100,100,100,100; q,1,40,40,40,40,40,40,40; p,1,80,80,80,80,80,80,-");
+	sonde_result_free(r);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 /* Only blocks that were there before: no peak, and so no time of one. */
 static void memory_without_a_peak_has_no_time_of_it(void **state)
 {
@@ -388,6 +406,7 @@ int main(void)
 		cmocka_unit_test(threads_have_a_column_with_their_name),
 		cmocka_unit_test(steps_can_be_chosen),
 		cmocka_unit_test(steps_phases_memory_and_counters_have_their_tables),
+		cmocka_unit_test(phases_beside_the_steps_have_no_share_of_them),
 		cmocka_unit_test(memory_without_a_peak_has_no_time_of_it),
 		cmocka_unit_test(what_cannot_be_done_is_said),
 		cmocka_unit_test(an_empty_recording_has_an_empty_report),
