@@ -52,7 +52,10 @@ async function drawing(page) {
 					words = new Uint32Array(lanes * each * 4),
 					index = new Map(),
 					times = [];
-				const canvas = document.createElement('canvas').transferControlToOffscreen();
+				// One that is nowhere on the page may get no frames.
+				const element = document.body.appendChild(document.createElement('canvas')),
+					canvas = element.transferControlToOffscreen();
+				setTimeout(() => reject(new Error('no frames for 30 s')), 30000);
 				for (let lane = 0; lane < lanes; lane++) {
 					index.set(lane, { at: lane * each, n: each });
 					for (let i = 0; i < each; i++)

@@ -61,7 +61,7 @@ events_encoded events_encode(const uint64_t *words, size_t n, uint64_t base_tick
 			out = put_event(&c, out, ticks, code, true);
 			out = varint_put(out, n_words);
 			for (size_t k = 0; k < n_words; k++)
-				out = varint_put(out, words[i + 2 + k]);
+				out = varint_put_any(out, words[i + 2 + k]);
 			i += 2 + n_words;
 		}
 		e.n_events++;

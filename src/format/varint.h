@@ -30,6 +30,18 @@ static inline uint8_t *varint_put(uint8_t *out, uint64_t value)
 	return out + n;
 }
 
+/* The same without a branch: for words of texts, whose length nobody foresees. */
+static inline uint8_t *varint_put_any(uint8_t *out, uint64_t value)
+{
+	unsigned bits = 64u - (unsigned)__builtin_clzll(value | 1), is_plain = bits > 56;
+	unsigned n = (bits * 37 + 222) >> 8; /* (bits + 6) / 7, up to 56 */
+	uint64_t packed = is_plain ? value : value << n | UINT64_C(1) << (n - 1);
+
+	memcpy(out + is_plain, &packed, 8);
+	out[0] = is_plain ? 0 : (uint8_t)packed;
+	return out + (is_plain ? VARINT_MAX : n);
+}
+
 /* Reads a number that ends within VARINT_MAX bytes from in, all of them readable, and returns its length. */
 static inline unsigned varint_get_whole(const uint8_t *in, uint64_t *ret_value)
 {

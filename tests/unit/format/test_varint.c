@@ -8,9 +8,15 @@
 
 #include "format/varint.h"
 
+/* Both ways of writing give the same bytes. */
 static size_t put(uint8_t *out, uint64_t value)
 {
-	return (size_t)(varint_put(out, value) - out);
+	uint8_t other[VARINT_MAX];
+	size_t len = (size_t)(varint_put(out, value) - out);
+
+	assert_ptr_equal(varint_put_any(other, value), other + len);
+	assert_memory_equal(other, out, len);
+	return len;
 }
 
 static void seven_bits_take_a_byte(void **state)
