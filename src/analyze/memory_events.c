@@ -32,7 +32,9 @@ static uint32_t device_of(event_loader *l, const int64_t *at, int32_t rank)
 	return (uint32_t)l->to->devices.n - 1;
 }
 
-/* Events come by time, and rows of a track begin in their order; those that overlap others begin anew behind them. */
+/* Events come by time, and rows of a track begin in their order; those that overlap others begin anew behind them. What
+   happens when a row ends belongs to it: a clock may take steps of 10 ns and more, and an allocation is stamped last.
+ */
 static uint32_t row_around(event_loader *l, uint64_t track, int64_t ns)
 {
 	const rows *r = l->r;
@@ -45,7 +47,7 @@ static uint32_t row_around(event_loader *l, uint64_t track, int64_t ns)
 	l->cursors[track] = at;
 	if (at >= end || r->items[at].start_ns > ns)
 		return ROW_NONE;
-	while (at != ROW_NONE && row_end_ns(&r->items[at]) <= ns)
+	while (at != ROW_NONE && row_end_ns(&r->items[at]) < ns)
 		at = r->items[at].parent;
 	return at;
 }

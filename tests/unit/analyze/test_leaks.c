@@ -16,8 +16,9 @@ static void change(kit *k, int64_t t, int64_t bytes, uint64_t address, int64_t t
 	builder_allocation_add(k->b, &a);
 }
 
-/* Each step: 1000 bytes stay in "keep", 64 are freed in the next step, 500 within the step; 10 are allocated in the
-   first step alone. Step 3 frees 4000 that came before the trace; the address of 7 bytes is used again in step 5. */
+/* Each step: 1000 bytes stay in "keep", every other time with its operator's last moment; 64 are freed in the next
+   step, 500 within the step; 10 are allocated in the first step alone. Step 3 frees 4000 that came before the trace;
+   the address of 7 bytes is used again in step 5. */
 static void plant(kit *k, int64_t t, bool fires)
 {
 	uint64_t step = (uint64_t)k->step;
@@ -29,7 +30,7 @@ static void plant(kit *k, int64_t t, bool fires)
 	op(k, t + 200, t + 1000, "aten::empty");
 	call(k, t + 250, t + 400, "cudaMalloc");
 	if (fires)
-		change(k, t + 300, 1000, 100000 + step, held + 1000);
+		change(k, t + (s % 2 ? 1000 : 300), 1000, 100000 + step, held + 1000);
 	op(k, t + 5000, t + 6000, "aten::mm");
 	change(k, t + 5100, 64, 2000 + step % 2, held + 1064);
 	change(k, t + 5200, 500, 3000, held + 1564);
