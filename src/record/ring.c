@@ -233,10 +233,11 @@ void ring_prepare(void)
 	lock_release(&rt.chunks_lock);
 }
 
-bool ring_is_short(uint32_t n)
+bool ring_is_short(void)
 {
 	lock_take(&rt.chunks_lock);
-	bool is_short = rt.n_free < n && rt.ring->n_chunks >= rt.max_chunks;
+	uint32_t eighth = rt.max_chunks / 8, spare = eighth < 2 ? 2 : eighth > 8 ? 8 : eighth;
+	bool is_short = rt.n_free < spare && rt.ring->n_chunks >= rt.max_chunks;
 	lock_release(&rt.chunks_lock);
 	return is_short;
 }

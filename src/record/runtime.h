@@ -164,9 +164,9 @@ void ring_set_flushed(ring_chunk *chunk, uint64_t n_words);
 ring_chunk *ring_next_sealed(void); /* writer: oldest first; NULL */
 ring_chunk *ring_chunk_at(uint32_t index);
 uint32_t ring_n_chunks(void);
-bool ring_is_short(uint32_t n); /* all chunks are in use but fewer than n */
-void ring_bind(int by);		/* writer: so many more chunks wait for their threads */
-void ring_prepare(void);	/* writer: keeps some fresh chunks ready */
+bool ring_is_short(void); /* all chunks are in use but for 2 to 8, an eighth of them */
+void ring_bind(int by);	  /* writer: so many more chunks wait for their threads */
+void ring_prepare(void);  /* writer: keeps some fresh chunks ready */
 void count_lost(uint64_t *counter, uint64_t n);
 
 /* writer.c */

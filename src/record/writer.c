@@ -212,11 +212,7 @@ static void take_held(bool patient)
 /* Flight recorder: nothing is written until the end, the oldest chunk makes room. */
 static bool is_wanted(void)
 {
-	uint32_t spare = rt.max_chunks / 8 < 2		    ? 2
-			 : rt.max_chunks / 8 > BATCH_CHUNKS ? BATCH_CHUNKS
-							    : rt.max_chunks / 8;
-
-	return !w.discards || ring_is_short(spare);
+	return !w.discards || ring_is_short();
 }
 
 static bool drain(bool finishing)
