@@ -48,6 +48,7 @@ static int run_program(control *c, const char *output)
 	sonde_config config = { .struct_size = sizeof config, .output = output };
 	sonde_error err;
 
+	unlink(output); /* a recording that exists is never replaced */
 	if (sonde_start(&config, &err)) {
 		fprintf(stderr, "bench_follow: %s\n", err.message);
 		return 1;

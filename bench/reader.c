@@ -62,6 +62,7 @@ static bool record(const char *path, size_t n_scopes)
 	sonde_config config = { .struct_size = sizeof config, .output = path };
 	sonde_error err;
 
+	unlink(path); /* a recording that exists is never replaced */
 	sonde_status status = sonde_start(&config, &err);
 	for (size_t step = 0; step < n_scopes / SCOPES_PER_STEP && !status; step++) {
 		SONDE_STEP(step);

@@ -175,6 +175,7 @@ static bool run_case(const recorded_case *c, const char *output, size_t n_batche
 	sonde_error err;
 	timing t[2];
 
+	unlink(output); /* a recording that exists is never replaced */
 	if (sonde_start(&config, &err)) {
 		fprintf(stderr, "bench_record: %s\n", err.message);
 		return false;

@@ -56,6 +56,7 @@ run sustained bench_sustained "${long[@]}"
 peer lttng
 peer uftrace
 run reader bench_reader --sonde "$build/sonde"
+run indexing bench_indexing "${long[@]}"
 run follow bench_follow "${long[@]}"
 generator=()
 [ ! -e ../shared/tools/gen_trace.py ] || generator=(--generator ../shared/tools/gen_trace.py)
@@ -66,6 +67,7 @@ hta=()
 ! python=$(bench/peers/hta.sh "$kept/hta-venv") || hta=(--hta "$python,bench/peers/hta_reports.py")
 run analyze bench_analyze --sonde "$build/sonde" "${generator[@]}" "${hta[@]}" "${long[@]}"
 run index bench_index --keep "${long[@]}"
+run scale bench_scale --sonde "$build/sonde" "${long[@]}"
 say "view_server ..."
 python3 bench/view_server.py "$build/sonde" "$work/index.sonde" "$kept/view_server.json" > "$work/view_server.md" || {
 	say "view_server failed"
@@ -105,10 +107,12 @@ section() { # section <name> <title>
 }
 section sustained "For a while"
 section reader "Reading"
+section indexing "Indexing a recording"
 section follow "Following"
 section ingest "Importing"
 section analyze "Analysing"
 section index "Looking at an index"
+section scale "Many slices"
 section view_server "The server"
 [ ! -s "$work/view_page.md" ] || section view_page "The page"
 missed=$(cat "$kept"/*.json | grep -c '"pass": false')

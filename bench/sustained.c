@@ -122,6 +122,7 @@ static int run_child(scenario *s)
 	f->floor_ns = measure_floor_ns();
 	unrecorded.n_scopes = s->n_scopes < N_SCOPES ? s->n_scopes : N_SCOPES;
 	f->off_ns = run_threads(&unrecorded) / (double)unrecorded.n_scopes * (double)s->n_scopes;
+	unlink(s->output); /* a recording that exists is never replaced */
 	sonde_status status = sonde_start(&config, &err);
 	if (!status) {
 		double before = cpu_now_ns(CLOCK_THREAD_CPUTIME_ID), before_all = cpu_now_ns(CLOCK_PROCESS_CPUTIME_ID);

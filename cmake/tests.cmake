@@ -148,6 +148,22 @@ if(SONDE_BENCH)
 	target_link_options(bench_peer_uftrace PRIVATE -pg)
 endif()
 
+# A program may be built with ThreadSanitizer and the installed library is not: the same programs with such a library.
+if(SONDE_SANITIZE STREQUAL thread)
+	set(sources)
+	foreach(name ${rt_modules})
+		file(GLOB_RECURSE more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
+		list(APPEND sources ${more})
+	endforeach()
+	add_library(sonde_rt_plain SHARED ${sources})
+	set_target_properties(sonde_rt_plain PROPERTIES
+		OUTPUT_NAME sonde-rt SOVERSION 0 LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/plain)
+	target_link_libraries(sonde_rt_plain PRIVATE sonde_strict)
+	target_compile_options(sonde_rt_plain PRIVATE -ftls-model=initial-exec -fno-sanitize=thread)
+	target_link_options(sonde_rt_plain PRIVATE -fno-sanitize=thread
+		-Wl,--version-script=${PROJECT_SOURCE_DIR}/src/record/libsonde-rt.map)
+endif()
+
 # ---- Unit tests ------------------------------------------------------------------------------------------------------
 
 pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
@@ -192,7 +208,7 @@ foreach(kind ${script_kinds})
 		cmake_path(GET source STEM name)
 		add_test(NAME ${label}_${name} COMMAND bash ${source})
 		set(labels ${label})
-		if(name MATCHES "^serve_(live|crowd|rewritten)$")
+		if(name MATCHES "^serve_(live|flat_out|crowd|rewritten)$")
 			list(APPEND labels threads)
 		endif()
 		set_tests_properties(${label}_${name} PROPERTIES

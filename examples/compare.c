@@ -42,6 +42,7 @@ static int record(const char *path, float (*work)(void))
 	sonde_error err;
 	volatile float sum = 0;
 
+	remove(path); /* a recording that exists is never replaced: this one would get another name */
 	if (sonde_session_start(&config, &session, &err))
 		return fprintf(stderr, "session: %s\n", err.message), 1;
 	for (int step = 0; step < STEPS; step++) {

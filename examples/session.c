@@ -87,6 +87,7 @@ int main(void)
 		sonde_session *session;
 		sonde_report *report;
 
+		remove(config.output); /* a recording that exists is never replaced; the last epoch is enough here */
 		if (sonde_session_start(&config, &session, &err))
 			return fprintf(stderr, "session: %s\n", err.message), 1;
 		if (train_one_epoch())

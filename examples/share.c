@@ -25,6 +25,7 @@ static int record(const char *path)
 	sonde_error err;
 	volatile double sum = 0;
 
+	remove(path); /* a recording that exists is never replaced: this one would get another name */
 	if (sonde_session_start(&config, &session, &err))
 		return complain("session", &err);
 	for (int step = 0; step < 20; step++) {

@@ -46,6 +46,7 @@ typedef struct sonde_analyze_options {
 	const sonde_setting *settings;
 	size_t n_settings;
 	bool use_time;
+	uint64_t memory_bytes; /* of a large trace: about so much memory, 0: 1 GB; less takes longer */
 } sonde_analyze_options;
 
 typedef enum sonde_format { SONDE_TEXT, SONDE_JSON, SONDE_CSV, SONDE_MARKDOWN, SONDE_HTML } sonde_format;
@@ -60,8 +61,8 @@ typedef struct sonde_print_options {
 } sonde_print_options;
 
 /* Runs the analysis of this name, one of sonde_analysis(). options may be NULL. A recording without an index gets what
-   can be said without one; sonde_trace_prepare() before gives it one. The caller frees *ret_result, which does not
-   depend on the trace any more. */
+   can be said without one; sonde_trace_prepare() before gives it one. The caller frees *ret_result. It may
+   outlive the trace: names stay where they are, and what sonde_trace_free() leaves goes with the last result. */
 SONDE_API sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const sonde_analyze_options *options,
 				     sonde_result **ret_result, sonde_error *err);
 

@@ -34,6 +34,13 @@
 #define SONDE_LEVEL SONDE_LEVEL_DETAILED
 #endif
 
+/* Marks a pointer argument whose memory the function does not read. */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
+#define SONDE_NOT_READ_(argument) __attribute__((access(none, argument)))
+#else
+#define SONDE_NOT_READ_(argument)
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -118,7 +125,9 @@ typedef struct sonde_memory_point {
  */
 typedef struct sonde_config {
 	size_t struct_size;
-	const char *output;	/* file; %p is the pid, %n the number of the recording; NULL: PROGRAM.%p.sonde */
+	const char *output;	/* file; %p is the pid, %n the number of the recording; NULL: PROGRAM.%p.sonde. One that
+				   exists is never replaced: sonde_output() says where the recording goes. The end of
+				   another format (.json, .csv, .md, .html, .txt, .svg, .folded) is an error */
 	const char *activities; /* of cpu, memory, device, separated by commas; NULL: cpu, device, and memory if set
 				   below */
 	const char *full;	/* when the ring is full: "block" (NULL), "overwrite" or "drop" */
@@ -282,6 +291,16 @@ static inline sonde_scope sonde_begin_site_(sonde_site *site)
 	return id;
 }
 
+static inline sonde_scope sonde_begin_category_(sonde_site *site, sonde_category category)
+{
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!id, 0))
+		id = sonde_site_register_(site, category, NULL, 0);
+	sonde_event_(id);
+	return id;
+}
+
 static inline sonde_scope sonde_begin_step_(sonde_site *site, int64_t number)
 {
 	uint32_t id = sonde_site_id_(site);
@@ -430,6 +449,21 @@ static inline void sonde_op_block_end_(const sonde_op_block_ *block)
 SONDE_API sonde_scope sonde_begin(const char *name);
 SONDE_API void sonde_end(sonde_scope scope);
 
+/* Begin a scope of a category and a module; sonde_end ends them. */
+SONDE_API sonde_scope sonde_begin_category(const char *name, sonde_category category);
+SONDE_API sonde_scope sonde_begin_module(const char *name);
+
+/* The rest of the block is a scope or a module with a name made at run time. */
+#define SONDE_SCOPE_NAMED(name) SONDE_SCOPE_VAR_ = sonde_begin(name)
+#define SONDE_MODULE_NAMED(name) SONDE_SCOPE_VAR_ = sonde_begin_module(name)
+
+/* The rest of the block is a scope of a category: SONDE_SCOPE_CATEGORY("read", SONDE_DATA_LOAD). The name is a string
+   literal; the category of the first pass counts. */
+#define SONDE_SCOPE_CATEGORY(name, category)                                                                           \
+	SONDE_SCOPE_VAR_ = sonde_on_(SONDE_ACTIVE_CPU_)                                                                \
+				   ? sonde_begin_category_(SONDE_HERE_(SONDE_SITE_SCOPE_, "" name ""), (category))     \
+				   : 0
+
 /* A scope with arguments: SONDE_SCOPE_ARGS("linear", SONDE_I64("layer", 3), SONDE_SHAPE("x", dims, 2)).
    Keys are string literals. Not evaluated while nothing is recorded. */
 #if SONDE_LEVEL < SONDE_LEVEL_DETAILED
@@ -502,8 +536,8 @@ SONDE_API void sonde_metadata(const char *key, const char *value);
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
 /* SONDE_OP("matmul", SONDE_COMPUTE, .flops = ..., .bytes = ..., .shape = ..., .n_dims = ..., .type = "f32") { ... }
-   The block that follows is the operation; break and continue leave the block. Nothing is evaluated while nothing is
-   recorded. */
+   The block that follows is the operation, and a loop of its own: break and continue in it leave the operation, not
+   your loop. Use SONDE_OP_SCOPE there. Nothing is evaluated while nothing is recorded. */
 #define SONDE_OP(name, ...) SONDE_OP_(SONDE_PASTE_(sonde_op_, __COUNTER__), name, __VA_ARGS__)
 #define SONDE_OP_(block, name, ...)                                                                                    \
 	for (sonde_op_block_ block __attribute__((cleanup(                                                             \
@@ -513,6 +547,19 @@ SONDE_API void sonde_metadata(const char *key, const char *value);
 							: 0,                                                           \
 						1 };                                                                   \
 	     block.run; block.run = 0)
+
+/* The rest of the block is the operation: SONDE_OP_SCOPE("matmul", SONDE_COMPUTE, .flops = ...); Ends however the block
+   is left: break, continue and return mean what they mean without it. */
+#define SONDE_OP_SCOPE(name, ...)                                                                                      \
+	SONDE_SCOPE_VAR_ = sonde_on_(SONDE_ACTIVE_CPU_) ? sonde_begin_op_(SONDE_HERE_(SONDE_SITE_OP_, "" name ""),     \
+									  SONDE_OP_INFO_(__VA_ARGS__))                 \
+							: 0
+
+/* The same with a name made at run time; by hand, sonde_end ends it on this thread. info may be NULL. */
+#define SONDE_OP_NAMED(name, ...)                                                                                      \
+	SONDE_SCOPE_VAR_ = sonde_on_(SONDE_ACTIVE_CPU_) ? sonde_begin_op((name), SONDE_OP_INFO_(__VA_ARGS__)) : 0
+SONDE_API sonde_scope sonde_begin_op(const char *name, const sonde_op_info *info);
+
 #ifdef __cplusplus
 #define SONDE_OP_INFO_(...)                                                                                            \
 	[&](sonde_op_info sonde_info_) {                                                                               \
@@ -544,9 +591,10 @@ SONDE_API sonde_category sonde_category_register(const char *name);
 /* ---- Memory and devices ------------------------------------------------------------------------------------------ */
 
 /* Memory was taken or given back. The address (or any number but 0 that is unique on the device) pairs the two; NULL is
-   no block, as for malloc and free. tensor_id may be 0. */
-SONDE_API void sonde_alloc(sonde_device device, const void *address, size_t bytes, uint64_t tensor_id);
-SONDE_API void sonde_free(sonde_device device, const void *address);
+   no block, as for malloc and free. The memory itself is not looked at. tensor_id may be 0. */
+SONDE_API void sonde_alloc(sonde_device device, const void *address, size_t bytes, uint64_t tensor_id)
+	SONDE_NOT_READ_(2);
+SONDE_API void sonde_free(sonde_device device, const void *address) SONDE_NOT_READ_(2);
 
 /* Exact at the moment of the call. */
 SONDE_API sonde_memory sonde_memory_now(sonde_device device);
@@ -595,6 +643,9 @@ SONDE_API const char *sonde_output(void);
 #define SONDE_SCOPE(name) ((void)0)
 #define SONDE_FUNCTION() ((void)0)
 #define SONDE_MODULE(name) ((void)0)
+#define SONDE_SCOPE_NAMED(name) (0 ? (void)(name) : (void)0)
+#define SONDE_MODULE_NAMED(name) (0 ? (void)(name) : (void)0)
+#define SONDE_SCOPE_CATEGORY(name, category) (0 ? (void)(category) : (void)0)
 #define SONDE_DETAIL(name) ((void)0)
 #define SONDE_BEGIN(name) ((void)0)
 #define SONDE_END() ((void)0)
@@ -612,6 +663,8 @@ SONDE_API const char *sonde_output(void);
 #else
 #define SONDE_OP_UNUSED_(...) (void)(&(const sonde_op_info){ __VA_ARGS__, .reserved_ = 0 })
 #endif
+#define SONDE_OP_NAMED(name, ...) (0 ? ((void)(name), SONDE_OP_UNUSED_(__VA_ARGS__)) : (void)0)
+#define SONDE_OP_SCOPE(name, ...) (0 ? SONDE_OP_UNUSED_(__VA_ARGS__) : (void)0)
 #define SONDE_OP(name, ...) SONDE_OP_(SONDE_PASTE_(sonde_op_, __COUNTER__), __VA_ARGS__)
 #define SONDE_OP_(once, ...) for (int once = (0 ? SONDE_OP_UNUSED_(__VA_ARGS__) : (void)0, 1); once; once = 0)
 
@@ -623,6 +676,21 @@ static inline sonde_scope sonde_begin(const char *name)
 static inline void sonde_end(sonde_scope scope)
 {
 	(void)scope;
+}
+static inline sonde_scope sonde_begin_category(const char *name, sonde_category category)
+{
+	(void)name, (void)category;
+	return 0;
+}
+static inline sonde_scope sonde_begin_module(const char *name)
+{
+	(void)name;
+	return 0;
+}
+static inline sonde_scope sonde_begin_op(const char *name, const sonde_op_info *info)
+{
+	(void)name, (void)info;
+	return 0;
 }
 static inline void sonde_step(int64_t number)
 {
@@ -688,10 +756,12 @@ static inline sonde_category sonde_category_register(const char *name)
 	(void)name;
 	return SONDE_OTHER;
 }
+SONDE_NOT_READ_(2)
 static inline void sonde_alloc(sonde_device device, const void *address, size_t bytes, uint64_t tensor_id)
 {
 	(void)device, (void)address, (void)bytes, (void)tensor_id;
 }
+SONDE_NOT_READ_(2)
 static inline void sonde_free(sonde_device device, const void *address)
 {
 	(void)device, (void)address;

@@ -4,6 +4,8 @@
  *   sonde_recorder_open()            before the program starts; it runs with SONDE_OUTPUT=<path>.part.%p
  *   sonde_recorder_process()         once for each process, sonde_recorder_sample() every so often
  *   sonde_recorder_close()           after the program ended; or sonde_recorder_abandon() if it never started
+ *   sonde_recorder_running()         which of its processes still record
+ *   sonde_recorder_left()            shared memory that killed programs left
  *
  * The recorder and the program share nothing but files: killing either one does not harm the other. A recorder is used
  * by one thread at a time; different recorders are independent.
@@ -38,8 +40,9 @@ typedef struct sonde_process_sample {
 	uint64_t peak_rss_bytes; /* so far; 0: unknown */
 } sonde_process_sample;
 
-/* Creates path, after removing an old recording of that name; anything else there is refused with SONDE_E_IO. argv is
-   the command that will run; it is copied. The caller ends *ret_recorder with close or abandon. */
+/* Creates path, after removing an old recording of that name; anything else there is refused with SONDE_E_IO, and so is
+   one that a process still writes, itself or a part of it. argv is the command that will run; it is copied. The caller
+   ends *ret_recorder with close or abandon. */
 SONDE_API sonde_status sonde_recorder_open(const char *path, int argc, char *const *argv, sonde_recorder **ret_recorder,
 					   sonde_error *err);
 
@@ -49,11 +52,20 @@ SONDE_API void sonde_recorder_process(sonde_recorder *recorder, int32_t pid, int
 /* Adds n samples. Errors are counted in the recording, never fatal. */
 SONDE_API void sonde_recorder_sample(sonde_recorder *recorder, const sonde_process_sample *samples, size_t n);
 
+/* A process of the program still runs and may begin to record: the file stays open, so that it is read with the part
+   which that process writes later. Parts that are being written when the recorder is closed have the same effect. */
+SONDE_API void sonde_recorder_leave_open(sonde_recorder *recorder);
+
 /* Joins what the processes wrote (path.part.*) and what the rings of dead ones still hold, completes the file and frees
    the recorder, also on failure. wait_status is what waitpid() gave. ret_n_recovered may be NULL; it gets the number of
    events that came out of rings. */
 SONDE_API sonde_status sonde_recorder_close(sonde_recorder *recorder, int wait_status, uint64_t *ret_n_recovered,
 					    sonde_error *err);
+
+/* Calls each for every part beside path that a process still writes; pid is 0 where the part does not say it yet.
+   Returns their number. Those of a closed recorder are read with path, while they are written and later. */
+SONDE_API size_t sonde_recorder_running(const char *path, void (*each)(void *context, int32_t pid, const char *part),
+					void *context);
 
 /*
  * Puts the index behind a finished recording, so that it is queried and drawn without reading all of it. Whatever
@@ -63,6 +75,22 @@ SONDE_API sonde_status sonde_recorder_close(sonde_recorder *recorder, int wait_s
 SONDE_API sonde_status sonde_recorder_add_index(const char *path,
 						bool (*progress)(void *context, uint64_t done, uint64_t total),
 						void *context, sonde_error *err);
+
+/* Shared memory with the events that a killed program had not written to its recording yet. */
+typedef struct sonde_left_ring {
+	const char *path;
+	uint64_t bytes; /* of memory */
+	int32_t pid;
+	const char *program;   /* "": unknown */
+	const char *recording; /* "": unknown */
+	bool has_events;       /* false: nothing is lost with it */
+	bool can_save;	       /* opening the recording saves the events into it and removes the ring */
+} sonde_left_ring;
+
+/* Calls each for every ring in the directory that belongs to the caller and whose process is certainly gone; what it is
+   given is valid during the call. Returns their number. directory is /dev/shm but in tests. Any thread. */
+SONDE_API size_t sonde_recorder_left(const char *directory, void (*each)(void *context, const sonde_left_ring *ring),
+				     void *context);
 
 /* Removes the file again and frees the recorder. Accepts NULL. */
 SONDE_API void sonde_recorder_abandon(sonde_recorder *recorder);

@@ -61,6 +61,11 @@ SONDE_API sonde_status sonde_trace_prepare(sonde_trace *trace, const sonde_open_
    complete, in place of one that is there; after a failure nothing is left. */
 SONDE_API sonde_status sonde_trace_save(const sonde_trace *trace, const char *path, sonde_error *err);
 
+/* SONDE_OK while everything that was read of the trace's index is as it was written. Otherwise SONDE_E_FORMAT, and *err
+   says which part is damaged: answers given so far lack what it held. Pages of the index are verified when they are
+   first used, so ask after the last answer. The index of a recording mends itself from the recorded events. */
+SONDE_API sonde_status sonde_trace_damage(const sonde_trace *trace, sonde_error *err);
+
 /* Set struct_size to sizeof(sonde_trace_facts). */
 typedef struct sonde_trace_facts {
 	size_t struct_size;
@@ -74,6 +79,11 @@ SONDE_API void sonde_trace_get_facts(const sonde_trace *trace, sonde_trace_facts
 /* The ranks of an imported trace and the files they came from. Returns false when index is past the last. The name
    lives as long as the trace. */
 SONDE_API bool sonde_trace_rank(const sonde_trace *trace, size_t index, int32_t *ret_rank, const char **ret_file);
+
+/* What opening the trace could not do, as a sentence: events of a killed program that are read from its ring and do not
+   fit on the disk, or the recordings of a directory that has other tools' traces. "" when there is nothing. Lives as
+   long as the trace. */
+SONDE_API const char *sonde_trace_warning(const sonde_trace *trace);
 
 /* Accepts NULL. */
 SONDE_API void sonde_trace_free(sonde_trace *trace);

@@ -23,7 +23,11 @@ typedef struct analysis {
 #include "analyze/analyses.def"
 #undef ANALYSIS
 
-/* Parts that several of them show; shared.c */
+/* The result takes the profile and holds its trace, so that it can show names where they are: there may be millions,
+   and one may be megabytes long. False when out of memory; the profile is gone then. */
+bool result_keep_profile(sonde_result *r, profile *p);
+
+/* Parts that several of them show; shared.c. Names are borrowed from the profile and its trace. */
 void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p); /* headline and single values */
 const char *profile_steps_text(sonde_result *r, const profile *p); /* "190 steps after 10 of warm-up" */
 void result_add_memory(sonde_result *r, const profile *p);

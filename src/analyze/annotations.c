@@ -22,7 +22,7 @@ static const column kernel_columns[] = {
 
 static uint32_t name_of(const work *w, uint32_t at)
 {
-	return w->rows.sites[w->rows.items[at].site].name;
+	return w->rows.sites[rows_at(&w->rows, at).site].name;
 }
 
 static bool add_names(const work *w, const work_rank *rank, sonde_result *r, table *t, name_sums *sums)
@@ -58,6 +58,11 @@ typedef struct placed {
 #define SORT_BEFORE(a, b) ((a)->track != (b)->track ? (a)->track < (b)->track : (a)->start < (b)->start)
 #include "store/sort_template.h"
 
+static uint32_t work_track(const work *w, const work_rank *rank, size_t i)
+{
+	return rows_at(&w->rows, work_is_ours(w) ? rank->device[i] : rank->items[i].row).track;
+}
+
 /* The items track after track; those of one are by start already. Returns NULL when out of memory. */
 static uint32_t *order_by_track(const work *w, const work_rank *rank)
 {
@@ -65,11 +70,11 @@ static uint32_t *order_by_track(const work *w, const work_rank *rank)
 	uint32_t *order = firsts ? big_alloc(rank->n + 1, sizeof *order) : NULL;
 
 	for (size_t i = 0; order && i < rank->n; i++)
-		firsts[w->rows.items[rank->items[i].row].track + 1]++;
+		firsts[work_track(w, rank, i) + 1]++;
 	for (size_t i = 0; order && i < w->rows.n_tracks; i++)
 		firsts[i + 1] += firsts[i];
 	for (uint32_t i = 0; order && i < rank->n; i++)
-		order[firsts[w->rows.items[rank->items[i].row].track]++] = i;
+		order[firsts[work_track(w, rank, i)]++] = i;
 	free(firsts);
 	return order;
 }
@@ -82,7 +87,7 @@ static placed *list_notes(const work *w, const work_rank *rank, size_t *ret_n)
 	for (uint32_t i = 0; notes && i < rank->n_annotations; i++) {
 		const work_annotation *a = &rank->annotations[i];
 		if (a->on_device)
-			notes[n++] = (placed){ a->start, a->start + a->dur, w->rows.items[a->row].track, i };
+			notes[n++] = (placed){ a->start, a->start + a->dur, rows_at(&w->rows, a->row).track, i };
 	}
 	*ret_n = n;
 	return notes;
@@ -137,9 +142,9 @@ static bool add_kernels(const work *w, const work_rank *rank, sonde_result *r, t
 	bool ok = notes && (order || !n_notes) && sort_placed(notes, n_notes);
 
 	for (size_t i = 0; ok && n_notes && i < rank->n; i++) {
-		const work_item *item = &rank->items[order[i]];
+		const work_item *item = WORK_AT(w, rank, order[i]);
 		int64_t end = item->start + item->dur;
-		open_until(&open, notes, n_notes, &next, w->rows.items[item->row].track, item->start, end);
+		open_until(&open, notes, n_notes, &next, rows_at(&w->rows, item->row).track, item->start, end);
 		const placed *note = shortest(&open, item->start, end);
 		uint32_t name = note ? name_of(w, rank->annotations[note->index].row) : INDEX_NONE;
 		ok = name_sums_add(sums, name, 0, item->dur);

@@ -89,7 +89,7 @@ static size_t make_changes(bandwidth_tables *b, const work_rank *rank, change *c
 	size_t n = 0;
 
 	for (size_t i = 0; i < rank->n; i++) {
-		const work_item *item = &rank->items[i];
+		const work_item *item = WORK_AT(b->w, rank, i);
 		if (item->kind != KERNEL_MEMORY)
 			continue;
 		int32_t *at = &b->of_site[item->site];

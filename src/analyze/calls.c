@@ -41,13 +41,13 @@ static void copy_track(const rows *r, size_t track, calls_rank *k, uint32_t *new
 	uint32_t first = r->first_of_track[track], end = r->first_of_track[track + 1];
 
 	for (uint32_t i = first; i < end; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		new_of[i] = (uint32_t)k->n;
 		if (!is_call(at))
 			continue;
 		uint32_t parent = at->parent;
-		while (parent != ROW_NONE && !is_call(&r->items[parent]))
-			parent = r->items[parent].parent;
+		while (parent != ROW_NONE && !is_call(ROW_AT(r, parent)))
+			parent = rows_at(r, parent).parent;
 		parent = parent == ROW_NONE ? CALL_NONE : new_of[parent];
 		k->items[k->n++] = (call){ .start = at->start_ns,
 					   .dur = at->dur_ns,
@@ -57,8 +57,8 @@ static void copy_track(const rows *r, size_t track, calls_rank *k, uint32_t *new
 					   .depth = parent == CALL_NONE ? 0 : k->items[parent].depth + 1 };
 	}
 	for (uint32_t i = first; i < end; i++)
-		if (is_call(&r->items[i]))
-			k->items[new_of[i]].end = r->items[i].end < end ? new_of[r->items[i].end] : (uint32_t)k->n;
+		if (is_call(ROW_AT(r, i)))
+			k->items[new_of[i]].end = rows_at(r, i).end < end ? new_of[rows_at(r, i).end] : (uint32_t)k->n;
 }
 
 static bool copy_rows(const rows *r, calls_rank *k, uint32_t *new_of)
@@ -91,7 +91,7 @@ static bool count_launched(const op_tree *t, calls_rank *k)
 
 static call_kernel kernel_of(const rows *r, uint32_t at)
 {
-	return (call_kernel){ r->items[at].start_ns, r->items[at].dur_ns, at, r->items[at].site };
+	return (call_kernel){ rows_at(r, at).start_ns, rows_at(r, at).dur_ns, at, rows_at(r, at).site };
 }
 
 static bool load_rank(const rows *r, const op_tree *t, const rows_rank *from, calls_rank *k, uint32_t *new_of)
@@ -107,7 +107,7 @@ static bool load_rank(const rows *r, const op_tree *t, const rows_rank *from, ca
 			k->kernels[k->items[i].first + j] = kernel_of(r, launched[j]);
 	}
 	for (size_t i = 0; i < from->n_device; i++)
-		if (r->items[from->device[i]].launch == ROW_NONE)
+		if (rows_at(r, from->device[i]).launch == ROW_NONE)
 			k->others[k->n_others++] = kernel_of(r, from->device[i]);
 	return true;
 }
@@ -189,9 +189,17 @@ const char *call_names(const calls *c, sonde_result *r, const uint32_t *names, s
 	return text;
 }
 
-void calls_say_coverage(const calls *c, sonde_result *r, const char *label)
+static void say_coverage(sonde_result *r, const char *label, size_t n, size_t n_linked, int64_t ns)
 {
 	char number[NUMBER_TEXT], all[NUMBER_TEXT], time[NUMBER_TEXT];
+
+	if (n)
+		result_note_add(r, label, "%s of %s kernels and copies (%s) are left out: nobody known launched them",
+				format_count(number, n), format_count(all, n + n_linked), format_ns(time, ns));
+}
+
+void calls_say_coverage(const calls *c, sonde_result *r, const char *label)
+{
 	size_t n = 0, n_linked = 0;
 	int64_t ticks = 0;
 
@@ -202,7 +210,11 @@ void calls_say_coverage(const calls *c, sonde_result *r, const char *label)
 		for (size_t j = 0; j < k->n_others; j++)
 			ticks = add_bounded(ticks, k->others[j].dur);
 	}
-	if (n && c->w && !c->w->is_hta)
-		result_note_add(r, label, "%s of %s kernels and copies (%s) are left out: nobody known launched them",
-				format_count(number, n), format_count(all, n + n_linked), format_ns(time, ticks));
+	if (c->w && !c->w->is_hta)
+		say_coverage(r, label, n, n_linked, ticks);
+}
+
+void calls_parts_say_coverage(const calls_parts *p, sonde_result *r, const char *label)
+{
+	say_coverage(r, label, p->n_others, p->n_kernels, p->others_ns);
 }

@@ -5,6 +5,7 @@
  *   calls_of()         of work, made when it is first asked for: by our rules, or with options->compat by those of
  *                      HTA 0.6.1 (hta_calls.c)
  *   calls.ranks[]      calls track after track, in pre-order: what is inside call i is [i + 1, items[i].end)
+ *   calls_parts_each() the same, some at a time, by our rules: for what looks at one operator after the other
  *
  * What calls launched lies together in the same order, so that a subtree's is a range too. Times are ticks of work.h.
  */
@@ -12,6 +13,7 @@
 #define SONDE_ANALYZE_CALLS_H
 
 #include "analyze/work.h"
+#include "base/vec.h"
 
 #define CALL_NONE UINT32_MAX
 
@@ -81,6 +83,32 @@ static inline const char *call_name(const calls *c, uint32_t site)
 const char *call_names(const calls *c, sonde_result *r, const uint32_t *names, size_t n);
 /* Says how much of the device's work the calls do not cover. */
 void calls_say_coverage(const calls *c, sonde_result *r, const char *label);
+
+/* ---- Some at a time: calls_parts.c --------------------------------------------------------------------------------
+ */
+
+typedef struct calls_parts {
+	calls c;	    /* without ranks */
+	uint32_t *launched; /* device rows by the row that launched them */
+	size_t n_launched;
+	/* Of the part */
+	VEC(call) calls;
+	VEC(call_kernel) kernels;
+	VEC(uint32_t) new_of; /* by row: how many calls come before it */
+	/* For calls_parts_say_coverage(): what calls launched so far, and what nobody known did */
+	size_t n_kernels, n_others;
+	int64_t others_ns;
+} calls_parts;
+
+/* calls_parts_done() afterwards, also when it says false: out of memory. */
+bool calls_parts_init(calls_parts *p, const work *w);
+void calls_parts_done(calls_parts *p);
+/* Called with the calls of a part, as of a rank. False ends it. */
+typedef bool calls_visit(void *context, const calls_rank *part);
+/* All parts of a rank, in the order of rows. What is inside a row of the sites marked in `whole` is in its part. False
+   when out of memory, or when the visitor says so. */
+bool calls_parts_each(calls_parts *p, int32_t rank, const bool *whole, calls_visit *visit, void *context);
+void calls_parts_say_coverage(const calls_parts *p, sonde_result *r, const char *label);
 
 /* NULL when out of memory. It lives as long as the work. */
 const calls *calls_of(const work *w, const sonde_analyze_options *options);

@@ -210,15 +210,15 @@ collective_args collective_args_read(collective_reader *c, uint32_t number_of, b
 	collective_args a = {
 		.in_elements = -1, .out_elements = -1, .element_bytes = -1, .group_size = -1, .sequence = -1
 	};
-	const row *own = &c->rows->items[number_of];
+	const row *own = ROW_AT(c->rows, number_of);
 	reading r = { c, &a };
 	uint32_t at = own->flags & ROW_DEVICE ? own->launch : own->parent;
 
 	if (c->args && own->args)
 		args_each(c->args, own->args, take, &r);
-	int lowest = at == ROW_NONE ? 0 : c->rows->items[at].depth;
+	int lowest = at == ROW_NONE ? 0 : rows_at(c->rows, at).depth;
 	while (!own_only && c->args && !says_something(&a) && at != ROW_NONE) {
-		const row *above = &c->rows->items[at];
+		const row *above = ROW_AT(c->rows, at);
 		if (lowest - above->depth >= FAR)
 			break;
 		if (above->args && strcmp(row_name(c->rows, above), COLLECTIVE_PARAMS) == 0)

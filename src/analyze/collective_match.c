@@ -90,7 +90,7 @@ static bool add(collectives *c, size_t rank, uint32_t number, int64_t start, int
 		return false;
 	*to = (collective){ .start = start, .end = end, .row = number };
 	to->args = collective_args_read(&c->reader, number, is_tracelens(c));
-	return !c->reader.failed && put_key(c, to, row_name(r, &r->items[number]));
+	return !c->reader.failed && put_key(c, to, row_name(r, ROW_AT(r, number)));
 }
 
 /* By TraceLens's rules: kernels only. */
@@ -101,8 +101,8 @@ static bool add_items(collectives *c, size_t rank)
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < from->n; i++) {
-		const work_item *item = &from->items[i];
-		if (item->kind == KERNEL_COMMUNICATION && strcmp(row_category(r, &r->items[item->row]), "kernel") == 0)
+		const work_item *item = WORK_AT(c->w, from, i);
+		if (item->kind == KERNEL_COMMUNICATION && strcmp(row_category(r, ROW_AT(r, item->row)), "kernel") == 0)
 			ok = add(c, rank, item->row, item->start, item->start + item->dur);
 	}
 	return ok;
@@ -119,7 +119,7 @@ static bool add_device(collectives *c)
 	for (size_t k = 0; ok && k < c->n_ranks; k++) {
 		const rows_rank *from = &r->ranks[k];
 		for (size_t i = 0; ok && i < from->n_device; i++) {
-			const row *at = &r->items[from->device[i]];
+			const row *at = ROW_AT(r, from->device[i]);
 			ok = !marks[at->site] || add(c, k, from->device[i], at->start_ns, row_end_ns(at));
 		}
 	}
@@ -135,7 +135,7 @@ static bool add_host(collectives *c)
 	for (size_t i = 0; ok && i < r->n_sites; i++)
 		marks[i] = communicates_on_host(index_text(r->ix, r->sites[i].name), (site_class)r->sites[i].class);
 	for (uint32_t i = 0; ok && i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		if (!marks[at->site] || (at->flags & ROW_ON_STREAM))
 			continue;
 		for (size_t k = 0; ok && k < c->n_ranks; k++)

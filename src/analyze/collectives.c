@@ -77,7 +77,7 @@ typedef struct timing {
 
 static double duration_ns(const collectives *c, const collective_member *m)
 {
-	return (double)c->w->rows.items[collective_of(c, m)->row].dur_ns;
+	return (double)rows_at(&c->w->rows, collective_of(c, m)->row).dur_ns;
 }
 
 /* Of several that come first at once the last rank is named, as TraceLens does. */
@@ -113,7 +113,7 @@ static cell name_cell(const collectives *c, const collective_event *e, sonde_res
 	const char *name = event_args(c, e)->name;
 
 	if (!name && !c->w->is_tracelens)
-		name = row_name(in, &in->items[collective_of(c, &c->members.items[e->first])->row]);
+		name = row_name(in, ROW_AT(in, collective_of(c, &c->members.items[e->first])->row));
 	return cell_string(result_string(r, name));
 }
 
@@ -243,7 +243,7 @@ static bool add_summary(sums *s, size_t number, const timing *t)
 	const collective_event *e = &c->events.items[number];
 	const collective_args *a = event_args(c, e);
 	const rows *in = &c->w->rows;
-	uint32_t site = in->items[collective_of(c, &c->members.items[e->first])->row].site;
+	uint32_t site = rows_at(in, collective_of(c, &c->members.items[e->first])->row).site;
 	/* Texts of arguments are the same where they are equal. */
 	const struct {
 		const char *name, *group, *dtype;

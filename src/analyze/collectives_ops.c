@@ -44,7 +44,7 @@ typedef VEC(op_sum) op_sums;
 static bool add(const collectives *c, uint32_t rank, const collective *one, intern_table *keys, op_sums *to)
 {
 	const rows *in = &c->w->rows;
-	const row *at = &in->items[one->row];
+	const row *at = ROW_AT(in, one->row);
 	const collective_args *a = &one->args;
 	/* Texts of arguments are the same where they are equal. */
 	const struct {
@@ -87,7 +87,7 @@ static cell size_cell(int64_t elements, int64_t element_bytes)
 static void put(const collectives *c, const op_sum *s, sonde_result *r, table *t)
 {
 	const rows *in = &c->w->rows;
-	const row *at = &in->items[s->sample->row];
+	const row *at = ROW_AT(in, s->sample->row);
 	const collective_args *a = &s->sample->args;
 	double std = s->n > 1 ? sqrt(s->squares / (double)(s->n - 1)) : NAN, mean = (double)s->sum_ns / (double)s->n;
 	cell *to = table_row(r, t, 0);

@@ -45,7 +45,7 @@ static int64_t ceil_us(int64_t ns)
 static bool has_fractions(const rows *r, int64_t origin_ns)
 {
 	for (size_t i = 0; i < r->n; i++)
-		if ((origin_ns + r->items[i].start_ns) % 1000)
+		if ((origin_ns + rows_at(r, i).start_ns) % 1000)
 			return true;
 	return false;
 }
@@ -87,7 +87,7 @@ static bool is_in_step(const rows *r, const rows_step *step, const row *at, int6
 		return true;
 	if (stream <= 0)
 		return starts_in(step, at);
-	return at->launch != ROW_NONE && starts_in(step, &r->items[at->launch]);
+	return at->launch != ROW_NONE && starts_in(step, ROW_AT(r, at->launch));
 }
 
 static bool add_row(trace_diff *d, int side, const char *name, bool on_gpu, int64_t us)
@@ -117,7 +117,7 @@ static bool add_rows(trace_diff *d, int side, const rows *r, const args_column *
 
 	d->steps[side] = step ? step->number : -1;
 	for (size_t i = 0; i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		const char *category = row_category(r, at);
 		int64_t stream = stream_of(r, streams, at);
 		if (row_rank(r, at) != rank || !*category || strcmp(category, "Trace") == 0 ||

@@ -82,7 +82,7 @@ static bool merge_roles(const rows *r, const rows_rank *rank, const uint8_t *rol
 	for (size_t t = 0; t < r->n_tracks; t++) {
 		uint32_t i = r->first_of_track[t], end = r->first_of_track[t + 1];
 		for (; i < end && track_rank(r, t) == rank->rank; i++) {
-			const row *at = &r->items[i];
+			const row *at = ROW_AT(r, i);
 			int place = place_of(at);
 			uint8_t is = roles[N_PLACES * (size_t)at->site + (size_t)place];
 			if (is != N_ROLES)

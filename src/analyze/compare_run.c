@@ -46,7 +46,7 @@ static uint32_t sample_of(const run_loader *l, const row *at, size_t *hint)
 	if (!l->steps.n)
 		return 0;
 	return run_steps_at(&l->steps, row_rank(&l->r, at),
-			    at->launch != ROW_NONE ? l->r.items[at->launch].start_ns : at->start_ns, hint);
+			    at->launch != ROW_NONE ? rows_at(&l->r, at->launch).start_ns : at->start_ns, hint);
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
@@ -122,8 +122,8 @@ static bool find_groups(run_loader *l)
 /* Inside a row of the same name: its time is counted already. */
 static bool is_inside_itself(const rows *r, const row *at)
 {
-	for (uint32_t up = at->parent; up != ROW_NONE; up = r->items[up].parent)
-		if (r->sites[r->items[up].site].name == r->sites[at->site].name)
+	for (uint32_t up = at->parent; up != ROW_NONE; up = rows_at(r, up).parent)
+		if (r->sites[rows_at(r, up).site].name == r->sites[at->site].name)
 			return true;
 	return false;
 }
@@ -151,7 +151,7 @@ static bool find_self(run_loader *l)
 	if (!l->self_ns)
 		return false;
 	for (size_t i = 0; i < l->r.n; i++) { /* a parent comes before its children */
-		const row *at = &l->r.items[i];
+		const row *at = ROW_AT(&l->r, i);
 		l->self_ns[i] = at->dur_ns;
 		if (at->parent != ROW_NONE)
 			l->self_ns[at->parent] -= at->dur_ns;
@@ -165,7 +165,7 @@ static bool fill_groups(run_loader *l)
 	size_t n = 0, hint = 0;
 
 	for (size_t i = 0; i < l->r.n; i++)
-		for (size_t k = groups_of(l, &l->r.items[i], of); k-- > 0;)
+		for (size_t k = groups_of(l, ROW_AT(&l->r, i), of); k-- > 0;)
 			l->groups.items[of[k]].n++;
 	for (size_t i = 0; i < l->groups.n; i++) {
 		l->groups.items[i].first = n;
@@ -174,7 +174,7 @@ static bool fill_groups(run_loader *l)
 	}
 	l->calls = malloc((n + 1) * sizeof *l->calls);
 	for (size_t i = 0; l->calls && i < l->r.n; i++) {
-		const row *at = &l->r.items[i];
+		const row *at = ROW_AT(&l->r, i);
 		size_t k = groups_of(l, at, of);
 		uint32_t sample = k ? sample_of(l, at, &hint) : RUN_NO_SAMPLE;
 		while (sample != RUN_NO_SAMPLE && k-- > 0) {

@@ -95,7 +95,7 @@ static void add_ns(node *to, int side, int64_t ns)
 
 static bool add_kernel(tree_diff *d, int side, const rows *r, uint32_t device_row, uint32_t parent)
 {
-	const row *at = &r->items[device_row];
+	const row *at = ROW_AT(r, device_row);
 	uint32_t leaf = child_of(d, parent, row_name(r, at), true);
 
 	if (leaf == INTERN_NONE)
@@ -128,7 +128,7 @@ static bool add_host_rows(tree_diff *d, int side, const rows *r, const op_tree *
 	bool *marks = mark_nodes(r), ok = marks != NULL;
 
 	for (uint32_t i = 0; ok && i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		size_t n;
 		const uint32_t *launched = op_tree_direct(tree, i, &n);
 		while (depth && i >= open[depth - 1].end)
@@ -159,7 +159,7 @@ static bool add_unlinked(tree_diff *d, int side, const rows *r)
 	bool ok = true;
 
 	for (size_t i = 0; ok && !d->on_host && i < r->n_device; i++) {
-		if (r->items[r->device_rows[i]].launch != ROW_NONE)
+		if (rows_at(r, r->device_rows[i]).launch != ROW_NONE)
 			continue;
 		uint32_t top = child_of(d, NODE_ROOT, "(launch not in the trace)", false);
 		ok = top != INTERN_NONE && add_kernel(d, side, r, r->device_rows[i], top);

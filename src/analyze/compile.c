@@ -58,7 +58,7 @@ static const char *plain_name(const compilation *c, sonde_result *r, uint32_t si
 
 static void put_run(const compilation *c, const compile_run *run, sonde_result *r, table *t)
 {
-	const row *at = &c->w->rows.items[run->row];
+	const row *at = ROW_AT(&c->w->rows, run->row);
 	const rows_rank *rank = compile_rank_of(&c->w->rows, row_rank(&c->w->rows, at));
 	int64_t step = rank_step_at(rank, at->start_ns);
 	const compile_run_of *of = &c->regions.runs[run - c->calls.runs.items];
@@ -101,17 +101,17 @@ static bool sum_phases(const compilation *c, phase *by_site)
 	bool ok = true;
 
 	for (uint32_t i = 0; ok && i < all->n; i++) {
-		const row *at = &all->items[i];
+		const row *at = ROW_AT(all, i);
 		if (c->calls.kinds[at->site] != COMPILE_WORK || at->flags & ROW_ON_STREAM)
 			continue;
-		while (open.n && all->items[open.items[open.n - 1]].end <= i)
+		while (open.n && rows_at(all, open.items[open.n - 1]).end <= i)
 			open.n--;
 		phase *p = &by_site[at->site];
 		p->n++;
 		p->total_ns = add_bounded(p->total_ns, at->dur_ns);
 		p->self_ns = add_bounded(p->self_ns, at->dur_ns);
 		if (open.n) {
-			phase *around = &by_site[all->items[open.items[open.n - 1]].site];
+			phase *around = &by_site[rows_at(all, open.items[open.n - 1]).site];
 			around->self_ns = add_bounded(around->self_ns, -at->dur_ns);
 		}
 		uint32_t *top = VEC_ADD(&open);
@@ -171,8 +171,8 @@ static bool add_breaks(const compilation *c, const sonde_analyze_options *option
 
 	for (size_t i = 0; ok && i < c->calls.breaks.n; i++) {
 		const compile_break *b = &c->calls.breaks.items[i];
-		uint32_t key[] = { all->sites[all->items[b->from].site].name, all->sites[all->items[b->to].site].name,
-				   b->is_inside };
+		uint32_t key[] = { all->sites[rows_at(all, b->from).site].name,
+				   all->sites[rows_at(all, b->to).site].name, b->is_inside };
 		uint32_t number = intern(&keys, (const char *)key, sizeof key);
 		break_sum *s = number == INTERN_NONE ? NULL : number < sums.n ? &sums.items[number] : VEC_ADD(&sums);
 		ok = s != NULL;

@@ -130,7 +130,7 @@ static void close_calls(loader *l, uint32_t number)
 	while (l->open.n) {
 		open_call top = *innermost(l);
 		uint32_t call = l->to->calls.items[top.call].row;
-		if (r->items[call].end > number)
+		if (rows_at(r, call).end > number)
 			return;
 		l->open.n--;
 		*innermost(l) = (open_call){ .call = innermost(l)->call, .last = call };
@@ -141,15 +141,15 @@ static bool add_break(loader *l, uint32_t number)
 {
 	const rows *r = l->to->rows;
 	const open_call *in = innermost(l);
-	const row *at = &r->items[number];
+	const row *at = ROW_AT(r, number);
 	bool is_inside = l->open.n > 0;
 	uint32_t from = is_inside ? l->to->calls.items[in->call].row : in->last;
 
-	if (from == ROW_NONE || kind_at(l, &r->items[from]) != COMPILE_REGION || r->items[from].site == at->site)
+	if (from == ROW_NONE || kind_at(l, ROW_AT(r, from)) != COMPILE_REGION || rows_at(r, from).site == at->site)
 		return true;
-	if (!is_inside && (r->items[from].parent != at->parent || at->parent == ROW_NONE))
+	if (!is_inside && (rows_at(r, from).parent != at->parent || at->parent == ROW_NONE))
 		return true;
-	int64_t since = is_inside && in->last == ROW_NONE ? r->items[from].start_ns : row_end_ns(&r->items[in->last]);
+	int64_t since = is_inside && in->last == ROW_NONE ? rows_at(r, from).start_ns : row_end_ns(ROW_AT(r, in->last));
 	int64_t gap = at->start_ns - since - in->pause_ns;
 	compile_break *b = VEC_ADD(&l->to->breaks);
 	if (b)
@@ -175,7 +175,7 @@ static bool add_call(loader *l, uint32_t number, compile_kind kind)
 	*open = (open_call){ .call = (uint32_t)l->to->calls.n - 1, .last = ROW_NONE };
 	if (around != COMPILE_OUTSIDE) {
 		int64_t *inner = &l->to->calls.items[around].inner_ns;
-		*inner = add_bounded(*inner, r->items[number].dur_ns);
+		*inner = add_bounded(*inner, rows_at(r, number).dur_ns);
 	}
 	return true;
 }
@@ -188,7 +188,7 @@ static void add_part(loader *l, uint32_t number, compile_kind kind)
 	compile_call *call = &l->to->calls.items[in->call];
 
 	if (kind == COMPILE_GRAPH && call->graph == INDEX_NONE)
-		call->graph = r->sites[r->items[number].site].name;
+		call->graph = r->sites[rows_at(r, number).site].name;
 	if (kind == COMPILE_FUNCTION && call->function == ROW_NONE)
 		call->function = number;
 	*in = (open_call){ .call = in->call, .last = number };
@@ -198,21 +198,21 @@ static void add_part(loader *l, uint32_t number, compile_kind kind)
 static void read_id(const rows *r, compile_run *run)
 {
 	enum { ROWS_LOOKED_AT = 8 };
-	uint32_t end = r->items[run->row].end;
+	uint32_t end = rows_at(r, run->row).end;
 
 	run->number = -1;
 	for (uint32_t i = run->row; i < end && i < run->row + ROWS_LOOKED_AT && !run->id; i++)
-		run->id = compile_id_in(row_name(r, &r->items[i]), &run->id_len);
+		run->id = compile_id_in(row_name(r, ROW_AT(r, i)), &run->id_len);
 	if (run->id)
 		run->number = number_of(run->id, run->id_len);
-	run->is_backward = strstr(row_name(r, &r->items[run->row]), "backward") != NULL;
+	run->is_backward = strstr(row_name(r, ROW_AT(r, run->row)), "backward") != NULL;
 }
 
 /* Compilers that tell no id run in several parts within the call that they compile for. */
 static bool add_run(loader *l, uint32_t number)
 {
 	const rows *r = l->to->rows;
-	const row *at = &r->items[number];
+	const row *at = ROW_AT(r, number);
 	compile_run run = { .row = number, .call = l->open.n ? innermost(l)->call : COMPILE_OUTSIDE, .ns = at->dur_ns };
 
 	read_id(r, &run);
@@ -233,10 +233,10 @@ static bool add_run(loader *l, uint32_t number)
 
 static bool look_at(loader *l, uint32_t number)
 {
-	const row *at = &l->to->rows->items[number];
+	const row *at = ROW_AT(l->to->rows, number);
 	compile_kind kind = kind_at(l, at);
 
-	if (kind == COMPILE_NONE || kind >= COMPILE_KERNEL || number < l->work_end || at->flags & ROW_ON_STREAM)
+	if (number < l->work_end || at->flags & ROW_ON_STREAM)
 		return true;
 	close_calls(l, number);
 	if (kind == COMPILE_WORK)
@@ -248,7 +248,7 @@ static bool look_at(loader *l, uint32_t number)
 	else if (is_part && l->has_regions)
 		return true; /* rows of the track overlap, so that it lies beside the region it belongs to */
 	else if (!in || kind == COMPILE_REGION || kind == COMPILE_BACKWARD ||
-		 l->to->rows->items[in->row].site != at->site) /* JAX has two rows for each call */
+		 rows_at(l->to->rows, in->row).site != at->site) /* JAX has two rows for each call */
 		return add_call(l, number, kind);
 	return true;
 }
@@ -268,15 +268,21 @@ bool compile_calls_load(compile_calls *c, const rows *r)
 	loader l = { .to = c };
 
 	*c = (compile_calls){ .rows = r };
-	bool ok = mark_sites(c, r);
+	site_set sites = { 0 };
+	bool ok = mark_sites(c, r) && site_set_init(&sites, r);
+	for (uint32_t i = 0; ok && i < r->n_sites; i++)
+		if (c->kinds[i] != COMPILE_NONE && c->kinds[i] < COMPILE_KERNEL)
+			site_set_add(&sites, i);
 	for (size_t track = 0; ok && track < r->n_tracks; track++) {
 		l.open.n = 0;
 		l.work_end = 0;
 		l.has_regions = false;
 		l.outside = (open_call){ .last = ROW_NONE };
-		for (uint32_t i = r->first_of_track[track]; ok && i < r->first_of_track[track + 1]; i++)
-			ok = look_at(&l, i);
+		for (size_t i = rows_next(r, &sites, r->first_of_track[track]); ok && i < r->first_of_track[track + 1];
+		     i = rows_next(r, &sites, i + 1))
+			ok = look_at(&l, (uint32_t)i);
 	}
+	site_set_done(&sites);
 	VEC_DONE(&l.open);
 	for (size_t i = c->calls.n; i-- > 0;) {
 		compile_call *call = &c->calls.items[i];

@@ -79,9 +79,9 @@ static row_sum sum_of_kind(const compile_calls *c, const op_tree *tree, compile_
 	row_sum sum = { 0 };
 
 	for (uint32_t i = 0; i < c->rows->n; i++)
-		if (c->kinds[c->rows->items[i].site] == kind) {
+		if (c->kinds[rows_at(c->rows, i).site] == kind) {
 			sum.n++;
-			sum.host_ns = add_bounded(sum.host_ns, c->rows->items[i].dur_ns);
+			sum.host_ns = add_bounded(sum.host_ns, rows_at(c->rows, i).dur_ns);
 			sum.device_ns = add_bounded(sum.device_ns, op_tree_ns(tree, i));
 		}
 	return sum;
@@ -110,8 +110,8 @@ bool compile_kernels_add(const compile_calls *c, const op_tree *tree, const sond
 	bool ok = !has_args || reader;
 
 	for (size_t i = 0; ok && i < c->rows->n; i++)
-		if (c->kinds[c->rows->items[i].site] == COMPILE_KERNEL)
-			ok = add_row(c, &keys, &list, &c->rows->items[i]);
+		if (c->kinds[rows_at(c->rows, i).site] == COMPILE_KERNEL)
+			ok = add_row(c, &keys, &list, ROW_AT(c->rows, i));
 	for (size_t i = 0; ok && i < list.n; i++)
 		put_kernel(c, reader, &list.items[i], r, t);
 	table_sort(t, c->rows->n_device ? 2 : 3);

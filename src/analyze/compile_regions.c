@@ -30,7 +30,7 @@ typedef struct sequences {
 /* False: it has none, or out of memory. */
 static bool sequence_of(sequences *s, const rows *r, uint32_t number, uint32_t *ret_sequence)
 {
-	const row *at = number == ROW_NONE ? NULL : &r->items[number];
+	const row *at = number == ROW_NONE ? NULL : ROW_AT(r, number);
 	const char *json;
 	size_t len;
 	char key[64];
@@ -80,7 +80,7 @@ static uint32_t forward_of(const compile_regions *g, sequences *s, const compile
 static uint32_t region_of(compile_regions *g, const compile_call *call, uint32_t forward)
 {
 	const rows *r = g->calls->rows;
-	const row *at = &r->items[call->row];
+	const row *at = ROW_AT(r, call->row);
 	uint32_t graph = call->kind == COMPILE_BACKWARD ? call->graph : INDEX_NONE;
 	uint32_t key[] = { r->sites[at->site].name, graph, call->kind, forward, (uint32_t)row_rank(r, at) };
 	uint32_t number = intern_words(&g->keys, key, sizeof key / sizeof *key);
@@ -108,7 +108,8 @@ static int64_t not_negative(int64_t ns)
 static void add_call(compile_regions *g, const op_tree *tree, uint32_t number)
 {
 	const compile_call *call = &g->calls->calls.items[number];
-	const row *items = g->calls->rows->items, *at = &items[call->row];
+	const rows *r = g->calls->rows;
+	const row *at = ROW_AT(r, call->row);
 	compile_region *to = &g->items.items[g->of_call[number]];
 	int64_t own_work = call->work_ns - call->inner_work_ns;
 	size_t n_device;
@@ -119,7 +120,7 @@ static void add_call(compile_regions *g, const op_tree *tree, uint32_t number)
 	to->host_ns = add_bounded(to->host_ns, not_negative(at->dur_ns - call->work_ns));
 	to->own_ns = add_bounded(to->own_ns, not_negative(at->dur_ns - call->inner_ns - own_work));
 	to->device_ns = add_bounded(to->device_ns, op_tree_ns(tree, call->row));
-	if (to->first == COMPILE_OUTSIDE || at->start_ns < items[g->calls->calls.items[to->first].row].start_ns)
+	if (to->first == COMPILE_OUTSIDE || at->start_ns < rows_at(r, g->calls->calls.items[to->first].row).start_ns)
 		to->first = number;
 }
 
@@ -144,9 +145,9 @@ static bool find_medians(compile_regions *g)
 
 	for (uint32_t i = 0; later && i < c->calls.n; i++)
 		if (g->items.items[g->of_call[i]].first != i)
-			later[n++] =
-				(later_call){ g->of_call[i], not_negative(c->rows->items[c->calls.items[i].row].dur_ns -
-									  c->calls.items[i].work_ns) };
+			later[n++] = (later_call){ g->of_call[i],
+						   not_negative(rows_at(c->rows, c->calls.items[i].row).dur_ns -
+								c->calls.items[i].work_ns) };
 	if (n)
 		qsort(later, n, sizeof *later, by_region);
 	for (size_t i = 0, k; i < n; i = k) {
@@ -215,7 +216,7 @@ static bool load_runs(compile_regions *g)
 		const compile_run *run = &c->runs.items[i];
 		uint32_t id = 0;
 		if (run->id)
-			id = intern_id(&ids, row_rank(c->rows, &c->rows->items[run->row]), run->id, run->id_len);
+			id = intern_id(&ids, row_rank(c->rows, ROW_AT(c->rows, run->row)), run->id, run->id_len);
 		ok = id != INTERN_NONE;
 		place_run(g, run, &g->runs[i], run->id && id < n_ids ? by_id[id] : COMPILE_OUTSIDE);
 	}
@@ -298,7 +299,7 @@ static void put_region(const compile_regions *g, uint32_t i, sonde_result *r, ce
 	c[2] = cell_count(of->n);
 	c[3] = cell_ns(of->host_ns);
 	c[4] = cell_ns(of->own_ns);
-	c[5] = cell_ns(g->calls->rows->items[g->calls->calls.items[of->first].row].dur_ns);
+	c[5] = cell_ns(rows_at(g->calls->rows, g->calls->calls.items[of->first].row).dur_ns);
 	if (of->median_ns >= 0)
 		c[6] = cell_ns(of->median_ns);
 	c[7] = cell_count(of->n_runs);

@@ -50,7 +50,7 @@ static void add_compiled(compile_times *c)
 
 	for (size_t i = 0; i < c->calls->calls.n; i++) {
 		const compile_call *call = &c->calls->calls.items[i];
-		const row *at = &r->items[call->row];
+		const row *at = ROW_AT(r, call->row);
 		rank_times *t = times_of(c, row_rank(r, at));
 		if (!t || call->around != COMPILE_OUTSIDE)
 			continue;
@@ -58,7 +58,7 @@ static void add_compiled(compile_times *c)
 		t->device_ns = add_bounded(t->device_ns, op_tree_ns(c->tree, call->row));
 	}
 	for (uint32_t i = 0, end = 0; i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		if (i < end || c->calls->kinds[at->site] != COMPILE_WORK || at->flags & ROW_ON_STREAM)
 			continue;
 		rank_times *t = times_of(c, row_rank(r, at));
@@ -74,7 +74,7 @@ static void add_eager(compile_times *c)
 	const rows *r = c->calls->rows;
 
 	for (uint32_t i = 0, end = 0; i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		if (i < end || at->flags & ROW_ON_STREAM)
 			continue;
 		if (c->tree->is_op[at->site] && c->calls->kinds[at->site] == COMPILE_NONE) {
@@ -182,7 +182,7 @@ static void split_rank(compile_split *s, const rank_times *t, const rows *r)
 	if (!t->of->n_steps)
 		split_add(s, t, t->of->start_ns, t->of->end_ns);
 	for (size_t i = 0; i < t->of->n_device; i++)
-		s->device_ns = add_bounded(s->device_ns, r->items[t->of->device[i]].dur_ns);
+		s->device_ns = add_bounded(s->device_ns, rows_at(r, t->of->device[i]).dur_ns);
 	s->compiled_device_ns = t->device_ns;
 }
 
@@ -215,7 +215,7 @@ compile_split compile_times_add_shares(const compile_times *c, sonde_result *r)
 /* Adds one for what began in a step; counts lie as rows.steps do. */
 static void count_in_step(const compile_times *c, uint64_t *counts, uint32_t number)
 {
-	const row *at = &c->calls->rows->items[number];
+	const row *at = ROW_AT(c->calls->rows, number);
 	const rows_rank *rank = compile_rank_of(c->calls->rows, row_rank(c->calls->rows, at));
 	int64_t step = rank_step_at(rank, at->start_ns);
 

@@ -66,7 +66,7 @@ static bool add_timed(timed_list *to, const rows *r, uint32_t number, uint32_t a
 	timed *added = VEC_ADD(to);
 
 	if (added)
-		*added = (timed){ r->items[number].start_ns, number, r->items[number].args, at };
+		*added = (timed){ rows_at(r, number).start_ns, number, rows_at(r, number).args, at };
 	return added != NULL;
 }
 
@@ -75,7 +75,7 @@ static bool find_ranges(const reader *m, int32_t rank, timed_list *to)
 	const rows *r = &m->w->rows;
 
 	for (uint32_t i = 0; i < r->n; i++)
-		if (m->is_range[r->items[i].site] && row_rank(r, &r->items[i]) == rank && !add_timed(to, r, i, 0))
+		if (m->is_range[rows_at(r, i).site] && row_rank(r, ROW_AT(r, i)) == rank && !add_timed(to, r, i, 0))
 			return false;
 	return sort_timed(to->items, to->n);
 }
@@ -87,7 +87,7 @@ static bool is_launch(const reader *m, const call *at)
 
 	if (m->w->is_hta)
 		return strncmp(name, "cudaLaunchKernel", 16) == 0;
-	return r->items[at->row].class == CLASS_RUNTIME && strstr(name, "LaunchKernel");
+	return rows_at(r, at->row).class == CLASS_RUNTIME && strstr(name, "LaunchKernel");
 }
 
 static bool find_launches(const reader *m, const calls_rank *k, timed_list *to)
@@ -192,7 +192,7 @@ static bool read_rank(reader *m, const calls_rank *k, size_t *ret_unknown)
 	bool same = ranges.n == launches.n;
 
 	for (size_t i = 0; ok && i < ranges.n; i++) {
-		const row *at = &r->items[ranges.items[i].row];
+		const row *at = ROW_AT(r, ranges.items[i].row);
 		m->op = WORK_NONE;
 		for (size_t j = 0; j < sizeof m->about / sizeof m->about[0]; j++)
 			m->about[j] = cell_unknown();

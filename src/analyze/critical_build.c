@@ -79,7 +79,7 @@ static void take_all(critical_build *b)
 		uint32_t n = 0;
 		for (uint32_t i = r->first_of_track[t]; is_thread(b, t) && i < r->first_of_track[t + 1]; i++)
 			if (is_part(b, i)) {
-				widen(b, &r->items[i]);
+				widen(b, ROW_AT(r, i));
 				backward |= build_traits(b, i) & BUILD_BACKWARD;
 				n++;
 			}
@@ -137,7 +137,7 @@ static bool add_nodes(critical_build *b)
 	*root = ROW_NONE;
 	for (uint32_t t = 0; t < r->n_tracks; t++)
 		for (uint32_t i = r->first_of_track[t]; is_thread(b, t) && i < r->first_of_track[t + 1]; i++)
-			if (is_in_window(b, &r->items[i]) && is_part(b, i))
+			if (is_in_window(b, ROW_AT(r, i)) && is_part(b, i))
 				add_node(b, i);
 	for (size_t i = 0; i < b->rank->n_device; i++) {
 		const row *at = build_row(b, b->rank->device[i]);

@@ -31,10 +31,7 @@ typedef struct critical_build {
 	int64_t launch_ns;   /* what a launch takes on an idle stream, usually */
 } critical_build;
 
-static inline const row *build_row(const critical_build *b, uint32_t i)
-{
-	return &b->w->rows.items[i];
-}
+#define build_row(b, i) ROW_AT(&(b)->w->rows, i)
 static inline uint8_t build_traits(const critical_build *b, uint32_t i)
 {
 	return b->traits[build_row(b, i)->site];

@@ -17,10 +17,15 @@
 #include <string.h>
 #include "analyze/stats.h"
 #include "analyze/name_sums.h"
+#include "base/error.h"
+#include "base/format_number.h"
 
 static const setting_def faster_setting = { "critical_path.faster", SETTING_TEXT, "",
 					    "the name to make faster; without one those that take most of the path" };
 static const setting_def times_setting = { "critical_path.times", SETTING_NUMBER, "2", "how many times faster" };
+
+static const setting_def memory_setting = { "critical_path.memory", SETTING_BYTES, "600MiB",
+					    "the most memory that its graph may take" };
 
 static const char *const kind_names[EDGE_KINDS] = {
 	[EDGE_OPERATOR] = "operator",
@@ -321,8 +326,27 @@ static void explain(const finder *f, const char *faster)
 		"was waited for ends; launches count whatever the call, HIP's and graphs too");
 }
 
+/* By HTA's rules it is of one step. */
+const char *critical_refuses(const work *w, const sonde_analyze_options *options, sonde_result *r)
+{
+	enum { ROW_BYTES = 160 }; /* two nodes, and between two and three edges */
+	char needed[NUMBER_TEXT], number[NUMBER_TEXT], limit[NUMBER_TEXT];
+	double most = setting(options, &memory_setting), bytes = ROW_BYTES * (double)w->rows.n;
+
+	if (w->is_hta || w->is_empty || bytes <= most)
+		return NULL;
+	return result_format(r,
+			     "its graph of %s rows would take about %s of memory, more than critical_path.memory (%s): "
+			     "choose steps with --steps, or raise it with --set",
+			     format_count(number, w->rows.n), format_bytes(needed, (uint64_t)bytes),
+			     format_bytes(limit, (uint64_t)most));
+}
+
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
+	const char *refused = critical_refuses(w, options, r);
+	if (refused)
+		return error_set(err, SONDE_E_UNSUPPORTED, -1, "critical path: %s", refused);
 	const char *faster = setting_text(options, &faster_setting);
 	double times = setting(options, &times_setting);
 	finder f = { .w = w, .r = r, .times = times > 0 ? times : 1, .faster = NODE_NONE };
@@ -350,8 +374,8 @@ const work_analysis critical_path_work = { .add = add };
 
 static const setting_def *settings(size_t index)
 {
-	static const setting_def *const all[] = { &faster_setting, &times_setting, &critical_annotation,
-						  &critical_instance };
+	static const setting_def *const all[] = { &faster_setting, &times_setting, &memory_setting,
+						  &critical_annotation, &critical_instance };
 
 	return index < sizeof all / sizeof all[0] ? all[index] : NULL;
 }

@@ -24,6 +24,9 @@ typedef bool critical_visit(void *context, const critical_window *window, critic
 bool critical_each(const work *w, critical_visit *visit, void *context);
 bool hta_critical_each(const work *w, const sonde_analyze_options *options, critical_visit *visit, void *context);
 
+/* Why the graph of these rows is not made, for a person: it would take too much memory; NULL: it does not. */
+const char *critical_refuses(const work *w, const sonde_analyze_options *options, sonde_result *r);
+
 extern const setting_def critical_annotation, critical_instance; /* of HTA's window; hta_critical.c */
 
 #endif

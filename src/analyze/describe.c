@@ -192,3 +192,50 @@ bool describe(double *values, size_t n, description *ret)
 	ret->max = values[n - 1];
 	return true;
 }
+
+/* The k-th of the numbers in order. */
+static double number_at(const uint64_t *counts, size_t n, int64_t least, size_t k)
+{
+	size_t i = 0;
+
+	for (; i + 1 < n && k >= counts[i]; i++)
+		k -= counts[i];
+	return (double)(least + (int64_t)i);
+}
+
+static double counted_quantile(const uint64_t *counts, size_t n, int64_t least, const description *d, double share)
+{
+	double at = (double)(d->n - 1) * share;
+	size_t low = (size_t)at, high = low + 1 < d->n ? low + 1 : d->n - 1;
+	double from = number_at(counts, n, least, low);
+
+	return from + (number_at(counts, n, least, high) - from) * (at - (double)low);
+}
+
+/* Adds up one by one, as describe() does: the same rounding. */
+void describe_counts(const uint64_t *counts, size_t n, int64_t least, description *ret)
+{
+	double squares = 0;
+
+	*ret = (description){ .std = NAN };
+	for (size_t i = 0; i < n; i++) {
+		ret->n += counts[i];
+		for (uint64_t k = 0; k < counts[i]; k++)
+			ret->sum += (double)(least + (int64_t)i);
+	}
+	if (!ret->n)
+		return;
+	ret->mean = ret->sum / (double)ret->n;
+	for (size_t i = 0; i < n; i++) {
+		double difference = (double)(least + (int64_t)i) - ret->mean;
+		for (uint64_t k = 0; k < counts[i]; k++)
+			squares += difference * difference;
+	}
+	if (ret->n > 1)
+		ret->std = sqrt(squares / (double)(ret->n - 1));
+	ret->min = number_at(counts, n, least, 0);
+	ret->q25 = counted_quantile(counts, n, least, ret, 0.25);
+	ret->q50 = counted_quantile(counts, n, least, ret, 0.5);
+	ret->q75 = counted_quantile(counts, n, least, ret, 0.75);
+	ret->max = number_at(counts, n, least, ret->n - 1);
+}

@@ -15,6 +15,8 @@ typedef struct description {
 
 /* Sorts the values, in linear time. All zeros without values. False when out of memory. */
 bool describe(double *values, size_t n, description *ret);
+/* The same of whole numbers: how often each of least, least + 1, ... is there. */
+void describe_counts(const uint64_t *counts, size_t n, int64_t least, description *ret);
 /* Sorts: -0 before 0, no NAN among them. */
 bool sort_numbers(double *values, size_t n);
 /* Of sorted values; n > 0, 0 <= share <= 1. */

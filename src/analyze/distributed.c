@@ -84,7 +84,7 @@ static void add_match(distributed *d, const collective_event *e)
 		const collective *at = collective_of(&d->found, &members[i]);
 		wait_sum *step = step_at(d, d->found.ranks[members[i].rank].rank, at->start);
 		add_wait(&d->ranks[members[i].rank], at->end - at->start, shortest);
-		add_wait(&d->names[r->sites[r->items[at->row].site].name], at->end - at->start, shortest);
+		add_wait(&d->names[r->sites[rows_at(r, at->row).site].name], at->end - at->start, shortest);
 		if (step)
 			add_wait(step, at->end - at->start, shortest);
 	}

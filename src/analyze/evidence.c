@@ -74,30 +74,32 @@ static sonde_status load_traits(evidence *e, sonde_error *err)
 	return SONDE_OK;
 }
 
+/* What is on devices: how long, and what launched it. */
 static sonde_status sum_device(evidence *e, sonde_error *err)
 {
 	const rows *r = &e->rows;
-	int64_t *sums = calloc(r->n + 1, sizeof *sums), so_far = 0;
 
-	e->device_sums = sums;
-	if (!sums)
-		return no_memory(err);
-	for (size_t i = 0; i < r->n; i++) {
-		const row *at = &r->items[i];
-		if (!(at->flags & ROW_DEVICE))
-			continue;
+	for (size_t i = 0; i < r->n_device; i++) {
+		const row *at = ROW_AT(r, r->device_rows[i]);
 		e->device_ns = add_bounded(e->device_ns, at->dur_ns);
-		e->has_device = true;
 		e->has_comm = e->has_comm || (row_traits(e, at) & TRAIT_COMM_KERNEL);
-		if (at->launch != ROW_NONE)
-			sums[at->launch] = add_bounded(sums[at->launch], at->dur_ns);
 	}
-	for (size_t i = 0; i <= r->n; i++) {
-		int64_t own = i < r->n ? sums[i] : 0;
-		sums[i] = so_far;
-		so_far = add_bounded(so_far, own);
-	}
-	return SONDE_OK;
+	e->has_device = r->n_device > 0;
+	e->launched = rows_by_launch(r, &e->n_launched);
+	return e->launched ? SONDE_OK : no_memory(err);
+}
+
+int64_t row_cost_ns(const evidence *e, uint32_t i)
+{
+	const row *r = evidence_row(e, i);
+	int64_t sum = 0;
+
+	if (!e->has_device)
+		return r->dur_ns;
+	size_t at = rows_launched_from(&e->rows, e->launched, e->n_launched, i);
+	for (; at < e->n_launched && rows_launch_of(&e->rows, e->launched[at]) < r->end; at++)
+		sum = add_bounded(sum, evidence_row(e, e->launched[at])->dur_ns);
+	return sum;
 }
 
 /* ---- Sets of time ------------------------------------------------------------------------------------------------ */
@@ -131,6 +133,23 @@ static void add_steps(const evidence *e, evidence_rank *k)
 	intervals_add(&k->span, start, last > end ? last : end);
 }
 
+/* What is inside another row is in its span, unless that is the profiler's. */
+static void add_track(const evidence *e, size_t track, interval *span)
+{
+	uint32_t next;
+
+	for (uint32_t i = e->rows.first_of_track[track]; i < e->rows.first_of_track[track + 1]; i = next) {
+		const row *r = evidence_row(e, i);
+		bool is_frame = is_profiler_frame(row_category(&e->rows, r));
+		next = is_frame ? i + 1 : r->end;
+		if (is_frame)
+			continue;
+		bool is_first = span->start == span->end;
+		span->start = is_first || r->start_ns < span->start ? r->start_ns : span->start;
+		span->end = is_first || row_end_ns(r) > span->end ? row_end_ns(r) : span->end;
+	}
+}
+
 /* Without steps: from the first to the last of what ran, the profiler's own frame apart. */
 static void add_everything(const evidence *e)
 {
@@ -138,15 +157,10 @@ static void add_everything(const evidence *e)
 
 	for (size_t i = 0; i < e->n_ranks; i++)
 		e->ranks[i].span.failed = !spans;
-	for (size_t i = 0; spans && i < e->rows.n; i++) {
-		const row *r = &e->rows.items[i];
-		const evidence_rank *k = evidence_find_rank(e, row_rank(&e->rows, r));
-		if (!k || k->of->n_steps || is_profiler_frame(row_category(&e->rows, r)))
-			continue;
-		interval *span = &spans[k - e->ranks];
-		bool is_first = span->start == span->end;
-		span->start = is_first || r->start_ns < span->start ? r->start_ns : span->start;
-		span->end = is_first || row_end_ns(r) > span->end ? row_end_ns(r) : span->end;
+	for (size_t t = 0; spans && t < e->rows.n_tracks; t++) {
+		const evidence_rank *k = evidence_find_rank(e, track_rank(&e->rows, t));
+		if (k && !k->of->n_steps)
+			add_track(e, t, &spans[k - e->ranks]);
 	}
 	for (size_t i = 0; spans && i < e->n_ranks; i++)
 		intervals_add(&e->ranks[i].span, spans[i].start, spans[i].end);
@@ -173,15 +187,22 @@ static void sort_host_row(evidence_rank *k, const row *r, uint32_t traits, int64
 	}
 }
 
-static void sort_rows(evidence *e)
+static bool sort_rows(evidence *e)
 {
 	const rows *all = &e->rows;
 	evidence_rank *k = e->ranks;
 	uint32_t track = INDEX_NONE;
 	int64_t covered = INT64_MIN;
+	site_set sites;
 
-	for (size_t i = 0; i < all->n; i++) {
-		const row *r = &all->items[i];
+	if (!site_set_init(&sites, all))
+		return false;
+	for (uint32_t i = 0; i < all->n_sites; i++)
+		if (e->traits[i] & (TRAIT_LOADER | TRAIT_COMM_HOST | TRAIT_OP | TRAIT_RUNTIME) ||
+		    all->sites[i].class == CLASS_KERNEL || all->sites[i].class == CLASS_COPY)
+			site_set_add(&sites, i);
+	for (size_t i = rows_next(all, &sites, 0); i < all->n; i = rows_next(all, &sites, i + 1)) {
+		const row *r = ROW_AT(all, i);
 		if (r->track != track) {
 			track = r->track;
 			covered = INT64_MIN;
@@ -197,14 +218,20 @@ static void sort_rows(evidence *e)
 		else if (!(r->flags & ROW_ON_STREAM))
 			sort_host_row(k, r, row_traits(e, r), &covered);
 	}
+	site_set_done(&sites);
+	return true;
 }
 
-/* a becomes what it has in common with b. */
+/* a becomes what it has in common with b: mostly all of it. */
 static bool clip(intervals *a, const intervals *b)
 {
 	intervals both = { 0 };
-	bool ok = intervals_merge(a) && intervals_intersect(a, b, &both);
 
+	if (!intervals_merge(a))
+		return false;
+	if (intervals_overlap(a, b) == intervals_length(a))
+		return true;
+	bool ok = intervals_intersect(a, b, &both);
 	intervals_done(a);
 	*a = both;
 	return ok;
@@ -224,6 +251,9 @@ static int64_t take_out(intervals *left, const intervals *by)
 {
 	intervals rest = { 0 };
 	int64_t taken = intervals_overlap(left, by);
+
+	if (!taken)
+		return 0;
 	bool ok = intervals_subtract(left, by, &rest);
 
 	intervals_done(left);
@@ -232,24 +262,30 @@ static int64_t take_out(intervals *left, const intervals *by)
 }
 
 /* Each instant of idleness has one reason: data before communication before operators before everything else. */
-static bool explain_idle(evidence_rank *k)
+bool evidence_other(evidence_rank *k, intervals *ret)
 {
-	bool ok = intervals_intersect(&k->idle, &k->span, &k->other); /* a copy */
+	bool ok = intervals_subtract(&k->idle, &k->loading, ret);
 
-	k->idle_loading_ns = take_out(&k->other, &k->loading);
-	k->idle_comm_ns = take_out(&k->other, &k->comm_host);
-	k->idle_ops_ns = take_out(&k->other, &k->ops);
-	k->idle_other_ns = intervals_length(&k->other);
-	return ok && k->idle_loading_ns >= 0 && k->idle_comm_ns >= 0 && k->idle_ops_ns >= 0;
+	k->idle_loading_ns = intervals_length(&k->idle) - intervals_length(ret);
+	k->idle_comm_ns = take_out(ret, &k->comm_host);
+	k->idle_ops_ns = take_out(ret, &k->ops);
+	k->idle_other_ns = intervals_length(ret);
+	return ok && k->idle_comm_ns >= 0 && k->idle_ops_ns >= 0;
 }
 
 static bool finish_rank(evidence_rank *k)
 {
+	intervals busy = { 0 }, other = { 0 };
+
 	if (!clip(&k->compute, &k->span) || !clip(&k->comm, &k->span) || !clip(&k->copies, &k->span) ||
 	    !clip(&k->loading, &k->span) || !clip(&k->comm_host, &k->span) || !clip(&k->ops, &k->span))
 		return false;
-	return union_of_three(&k->compute, &k->comm, &k->copies, &k->busy) &&
-	       intervals_subtract(&k->span, &k->busy, &k->idle) && explain_idle(k);
+	bool ok = union_of_three(&k->compute, &k->comm, &k->copies, &busy) &&
+		  intervals_subtract(&k->span, &busy, &k->idle);
+	intervals_done(&busy);
+	ok = ok && evidence_other(k, &other);
+	intervals_done(&other);
+	return ok;
 }
 
 static sonde_status load_ranks(evidence *e, sonde_error *err)
@@ -273,8 +309,8 @@ static sonde_status load_ranks(evidence *e, sonde_error *err)
 		k->span_ns = intervals_length(&k->span);
 		e->span_ns = add_bounded(e->span_ns, k->span_ns);
 	}
-	if (e->n_ranks)
-		sort_rows(e);
+	if (e->n_ranks && !sort_rows(e))
+		return no_memory(err);
 	for (size_t i = 0; i < e->n_ranks; i++)
 		if (!finish_rank(&e->ranks[i]))
 			return no_memory(err);
@@ -336,14 +372,14 @@ void evidence_done(evidence *e)
 {
 	for (size_t i = 0; i < e->n_ranks; i++) {
 		evidence_rank *k = &e->ranks[i];
-		intervals *sets[] = { &k->span, &k->compute, &k->comm,	    &k->copies, &k->busy,
-				      &k->idle, &k->loading, &k->comm_host, &k->ops,	&k->other };
+		intervals *sets[] = { &k->span, &k->compute, &k->comm,	    &k->copies,
+				      &k->idle, &k->loading, &k->comm_host, &k->ops };
 		for (size_t j = 0; j < sizeof sets / sizeof *sets; j++)
 			intervals_done(sets[j]);
 	}
 	free(e->ranks);
 	free(e->traits);
-	free(e->device_sums);
+	free(e->launched);
 	rows_done(&e->rows);
 	*e = (evidence){ 0 };
 }

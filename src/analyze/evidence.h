@@ -59,10 +59,9 @@ typedef struct evidence_rank {
 	intervals span;	     /* the time looked at */
 	int64_t span_ns;
 	intervals compute, comm, copies; /* on the device */
-	intervals busy, idle;		 /* of the device, within the span */
+	intervals idle;			 /* of the device, within the span */
 	intervals loading, comm_host;	 /* of the host */
 	intervals ops;			 /* operators and driver calls of the host, all threads */
-	intervals other;		 /* the device is idle, and the host in none of these */
 	/* The device is idle while the host ... */
 	int64_t idle_loading_ns, idle_comm_ns, idle_ops_ns, idle_other_ns;
 } evidence_rank;
@@ -70,8 +69,9 @@ typedef struct evidence_rank {
 typedef struct evidence {
 	const sonde_analyze_options *options;
 	rows rows;
-	uint32_t *traits;     /* of sites */
-	int64_t *device_sums; /* device time launched by rows before this one; rows.n + 1 */
+	uint32_t *traits;   /* of sites */
+	uint32_t *launched; /* device rows whose launch is known, by the row that launched them */
+	size_t n_launched;
 	evidence_rank *ranks;
 	size_t n_ranks;
 	bool has_device, has_comm;
@@ -91,13 +91,18 @@ sonde_status evidence_load(evidence *e, const sonde_trace *trace, const sonde_an
 			   sonde_error *err);
 void evidence_done(evidence *e);
 
-static inline const row *evidence_row(const evidence *e, uint32_t i)
-{
-	return &e->rows.items[i];
-}
+#define evidence_row(e, i) ROW_AT(&(e)->rows, i)
 static inline uint32_t row_traits(const evidence *e, const row *r)
 {
 	return e->traits[r->site];
+}
+/* When the device is idle and the host neither loads, nor communicates, nor is in an operator: *ret, to be done with.
+   Returns false when out of memory. */
+bool evidence_other(evidence_rank *k, intervals *ret);
+/* How long the device was busy between the two; start <= end. */
+static inline int64_t evidence_busy_ns(const evidence_rank *k, int64_t start, int64_t end)
+{
+	return intervals_overlap_with(&k->span, start, end) - intervals_overlap_with(&k->idle, start, end);
 }
 /* By number, binary search; NULL: not there. */
 static inline evidence_rank *evidence_find_rank(const evidence *e, int32_t rank)
@@ -107,20 +112,15 @@ static inline evidence_rank *evidence_find_rank(const evidence *e, int32_t rank)
 	return at < e->n_ranks && e->ranks[at].of->rank == rank ? &e->ranks[at] : NULL;
 }
 /* What a host row costs: the device time it launched where there is a device, else its own. */
-static inline int64_t row_cost_ns(const evidence *e, uint32_t i)
-{
-	const row *r = evidence_row(e, i);
-
-	return e->has_device ? e->device_sums[r->end] - e->device_sums[i] : r->dur_ns;
-}
+int64_t row_cost_ns(const evidence *e, uint32_t i);
 
 /* The next row inside the same parent, or SIZE_MAX. */
 static inline size_t row_sibling(const evidence *e, size_t i)
 {
-	const row *at = &e->rows.items[i];
+	const row *at = ROW_AT(&e->rows, i);
 
-	if (at->end >= e->rows.n || e->rows.items[at->end].parent != at->parent ||
-	    e->rows.items[at->end].track != at->track)
+	if (at->end >= e->rows.n || rows_at(&e->rows, at->end).parent != at->parent ||
+	    rows_at(&e->rows, at->end).track != at->track)
 		return SIZE_MAX;
 	return at->end;
 }

@@ -60,8 +60,8 @@ uint32_t flame_child(flame *f, uint32_t parent, uint32_t name)
 
 uint32_t flame_name(flame *f, const char *text, size_t len, uint8_t class)
 {
+	f->names.borrows = true;
 	uint32_t number = intern(&f->names, text, len);
-
 	while (number != INTERN_NONE && f->classes.n <= number) {
 		uint8_t *place = VEC_ADD(&f->classes);
 		if (!place)

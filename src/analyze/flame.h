@@ -65,7 +65,7 @@ typedef struct flame_node {
 
 typedef struct flame {
 	VEC(flame_node) nodes;
-	intern_table names;
+	intern_table names;   /* long ones are the traces', which live as long */
 	VEC(uint8_t) classes; /* site_class of each name: that of its first site */
 	int64_t total, base_total;
 	/* What is not among the nodes. */

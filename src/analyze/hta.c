@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "analyze/calls.h"
+#include "analyze/critical_path.h"
 #include "base/format_number.h"
 #include "store/threads.h"
 
@@ -43,7 +44,7 @@ static void add_headline(const work *w, const sonde_trace *trace, sonde_result *
 
 	for (size_t i = 0; i < w->n_ranks; i++) {
 		const work_spans *all = &w->ranks[i].spans[KERNEL_KINDS];
-		int64_t from_start = all->n ? all->items[all->n - 1].end - all->items[0].start : 0;
+		int64_t from_start = all->n ? all->last.end - all->first.start : 0;
 		span += (double)from_start;
 		idle += (double)(from_start - all->length);
 		n += w->ranks[i].n;
@@ -82,13 +83,19 @@ static void run_part(void *context, size_t part)
 static sonde_status run_parts(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
 	part_run run = { .w = w, .options = options };
-	size_t n_parts = setting(options, &more_setting) ? N_PARTS : N_BASIC;
+	size_t n_parts = setting(options, &more_setting) ? N_PARTS : N_BASIC, n_run = n_parts;
+	const char *refused = n_parts == N_PARTS ? critical_refuses(w, options, r) : NULL;
 	sonde_status status = SONDE_OK;
 
-	if (n_parts == N_PARTS && !calls_of(w, options)) /* now, and not by several parts at once */
+	if (refused) { /* it is the last */
+		result_note_add(r, "left out", "critical path: %s", refused);
+		n_run--;
+	}
+
+	if (n_parts == N_PARTS && w->is_hta && !calls_of(w, options))
 		return out_of_memory(err);
-	threads_run(w->is_hta ? 1 : threads_available(), n_parts, run_part, &run);
-	for (size_t i = 0; i < n_parts; i++) {
+	threads_run(w->is_hta || rows_are_paged(&w->rows) ? 1 : threads_available(), n_run, run_part, &run);
+	for (size_t i = 0; i < n_run; i++) {
 		if (run.statuses[i] && !status) {
 			status = run.statuses[i];
 			if (err)

@@ -30,13 +30,13 @@ typedef struct builder {
 
 static uint32_t track_of(const builder *b, size_t i)
 {
-	return b->h->w->rows.items[b->rank->rows[i].row].track;
+	return rows_at(&b->h->w->rows, b->rank->rows[i].row).track;
 }
 static const char *name_of(const builder *b, size_t i)
 {
 	const rows *r = &b->h->w->rows;
 
-	return row_name(r, &r->items[b->rank->rows[i].row]);
+	return row_name(r, ROW_AT(r, b->rank->rows[i].row));
 }
 
 /* ---- Threads ----------------------------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static void open_call(builder *b, uint32_t i)
 	b->to->items[b->to->n++] = (call){ .start = to_ticks(b->h, one->ts),
 					   .dur = to_ticks(b->h, one->dur),
 					   .row = one->row,
-					   .site = b->h->w->rows.items[one->row].site,
+					   .site = rows_at(&b->h->w->rows, one->row).site,
 					   .parent = parent,
 					   .depth = parent == CALL_NONE ? 0 : b->to->items[parent].depth + 1 };
 }
@@ -247,7 +247,8 @@ static bool belongs(const builder *b, const hta_row *one)
 
 static call_kernel kernel_of(const hta *h, const hta_row *one)
 {
-	return (call_kernel){ to_ticks(h, one->ts), to_ticks(h, one->dur), one->row, h->w->rows.items[one->row].site };
+	return (call_kernel){ to_ticks(h, one->ts), to_ticks(h, one->dur), one->row,
+			      rows_at(&h->w->rows, one->row).site };
 }
 
 static bool place_kernels(builder *b)

@@ -45,7 +45,7 @@ static bool make_items(const hta *h, hta_rank *rank, hta_kepts *kept, work_rank 
 		return false;
 	for (size_t i = 0; i < kept->n; i++) {
 		const hta_row *one = &rank->rows[kept->items[i].at];
-		uint32_t site = h->w->rows.items[one->row].site;
+		uint32_t site = rows_at(&h->w->rows, one->row).site;
 		if (one->stream == -1)
 			continue;
 		to->items[to->n++] = (work_item){ .start = to_ticks(h, one->ts),
@@ -176,7 +176,7 @@ static int64_t find_cut(const hta *h, const hta_rank *rank)
 	int64_t cut_ns = INT64_MAX;
 
 	for (size_t i = 0; i < rank->n; i++) {
-		int64_t start_ns = h->w->rows.items[rank->rows[i].row].start_ns;
+		int64_t start_ns = rows_at(&h->w->rows, rank->rows[i].row).start_ns;
 		if (!rank->rows[i].stays && (site_flags(h, &rank->rows[i]) & SITE_STEP) && start_ns < cut_ns)
 			cut_ns = start_ns;
 	}

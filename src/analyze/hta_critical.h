@@ -28,10 +28,7 @@ typedef struct hta_critical {
 	VEC(cp_node) nodes;	     /* by time */
 } hta_critical;
 
-static inline const row *cp_row(const hta_critical *c, size_t i)
-{
-	return &c->h->w->rows.items[c->rank->rows[i].row];
-}
+#define cp_row(c, i) ROW_AT(&(c)->h->w->rows, (c)->rank->rows[i].row)
 static inline uint8_t cp_traits(const hta_critical *c, size_t i)
 {
 	return c->traits[cp_row(c, i)->site];

@@ -34,7 +34,7 @@ bool hta_points_add(hta_points *to, const hta *h, const hta_rank *rank, uint32_t
 		hta_point *p = VEC_ADD(to);
 		if (!p)
 			return false;
-		*p = (hta_point){ start + (is_end ? dur : 0), dur, h->w->rows.items[one->row].track, of, is_end };
+		*p = (hta_point){ start + (is_end ? dur : 0), dur, rows_at(&h->w->rows, one->row).track, of, is_end };
 	}
 	return true;
 }

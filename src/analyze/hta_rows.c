@@ -127,7 +127,7 @@ static size_t count_rows(const rows *r, int32_t rank)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->n; i++)
-		n += row_rank(r, &r->items[i]) == rank;
+		n += row_rank(r, ROW_AT(r, i)) == rank;
 	return n;
 }
 
@@ -139,7 +139,7 @@ static bool load_rank(hta *h, hta_rank *to, int32_t rank)
 
 	to->rows = malloc((count_rows(r, rank) + 1) * sizeof *to->rows);
 	for (size_t i = 0; to->rows && i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		if (row_rank(r, at) != rank || (at->flags & ROW_ASYNC) || !(h->sites[at->site] & SITE_ROW))
 			continue;
 		int64_t ns = (int64_t)((uint64_t)at->start_ns + (uint64_t)shift);
@@ -222,7 +222,7 @@ bool hta_has_two_steps(const hta *h)
 			const hta_row *one = &h->ranks[k].rows[i];
 			if (!(site_flags(h, one) & SITE_STEP))
 				continue;
-			const char *name = row_name(&h->w->rows, &h->w->rows.items[one->row]);
+			const char *name = row_name(&h->w->rows, ROW_AT(&h->w->rows, one->row));
 			if (found && strcmp(found, name) != 0)
 				return true;
 			found = name;

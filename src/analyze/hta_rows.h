@@ -68,7 +68,7 @@ bool hta_sort_kept(hta_kepts *kept); /* by correlation */
 
 static inline uint8_t site_flags(const hta *h, const hta_row *at)
 {
-	return h->sites[h->w->rows.items[at->row].site];
+	return h->sites[rows_at(&h->w->rows, at->row).site];
 }
 
 static inline int64_t to_ticks(const hta *h, double us)

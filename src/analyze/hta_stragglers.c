@@ -94,7 +94,7 @@ static void find_steps(hta_search *s, const work_rank *rank)
 	s->steps.n = 0;
 	for (size_t i = 0; i < rank->n_annotations; i++) {
 		const work_annotation *a = &rank->annotations[i];
-		const char *name = row_name(&s->w->rows, &s->w->rows.items[a->row]);
+		const char *name = row_name(&s->w->rows, ROW_AT(&s->w->rows, a->row));
 		if (a->on_device || strncmp(name, "ProfilerStep#", 13) != 0)
 			continue;
 		step_span *to = VEC_ADD(&s->steps);
@@ -125,11 +125,11 @@ static void find_candidates(hta_search *s, uint32_t number)
 	const work_rank *rank = &s->w->ranks[number];
 
 	for (size_t i = 0; i < rank->n && !s->failed; i++) {
-		const work_item *item = &rank->items[i];
+		const work_item *item = WORK_AT(s->w, rank, i);
 		if (item->stream <= 0 || item->launch == WORK_NONE ||
 		    strncmp(item_name(s->w, item), "ncclKernel", 10) != 0)
 			continue;
-		int64_t step = step_at(s, rank->calls[item->launch].start);
+		int64_t step = step_at(s, work_call_at(s->w, rank, item->launch).start);
 		candidate *c = step > 0 ? VEC_ADD(&s->found) : NULL;
 		s->failed |= step > 0 && !c;
 		if (c)

@@ -44,7 +44,7 @@ typedef struct stream_gaps {
 
 static cause cause_of(const stream_gaps *g, const work_item *item, int64_t end, int64_t length)
 {
-	if (item->launch != WORK_NONE && g->rank->calls[item->launch].start > end)
+	if (item->launch != WORK_NONE && work_call_at(g->w, g->rank, item->launch).start > end)
 		return HOST_WAIT;
 	return length < g->limit ? KERNEL_WAIT : OTHER;
 }
@@ -71,7 +71,7 @@ static void find_gaps(stream_gaps *g, const uint32_t *items, size_t n, gap_sums 
 	for (cause c = 0; c < CAUSES; c++)
 		g->n_lengths[c] = 0;
 	for (size_t i = 0; i < n; i++) {
-		const work_item *item = &g->rank->items[items[i]];
+		const work_item *item = WORK_AT(g->w, g->rank, items[i]);
 		int64_t length = item->start - end, own_end = item->start + item->dur;
 		if (!item->is_work)
 			continue;
@@ -127,7 +127,7 @@ static bool add_stream(stream_gaps *g, int64_t stream, const uint32_t *items, si
 static bool add_rank(stream_gaps *g)
 {
 	streams s;
-	bool ok = streams_find(g->rank, &s);
+	bool ok = streams_find(g->w, g->rank, &s);
 
 	for (cause c = 0; c < CAUSES; c++)
 		ok = (g->lengths[c] = big_alloc(g->rank->n + 1, sizeof(double))) && ok;

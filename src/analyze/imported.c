@@ -205,8 +205,10 @@ void imported_add_losses(sonde_result *r, const sonde_trace *trace, const walk_c
 	imported_note_losses(r, trace);
 	if (c.n_repaired)
 		result_note_add(r, "noted", "%s", sentence(r, trace, false));
-	if (counts->n_damaged)
-		result_note_add(r, "damaged", "%" PRIu64 " blocks of the index could not be read", counts->n_damaged);
+	/* Checksums are right and the content is not: result_note_losses() has nothing to say. */
+	if (counts->n_damaged && !index_is_damaged(trace->index))
+		result_note_add(r, "damaged", "blocks of the index that could not be read: %" PRIu64,
+				counts->n_damaged);
 	if (!c.n_events)
 		result_note_add(r, "note", "no events");
 }

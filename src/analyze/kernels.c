@@ -62,32 +62,48 @@ static void sweep(type_sweep *s, edge next)
 	s->at = next.at;
 }
 
-static edge edge_of(const work_rank *rank, int kind, size_t i)
-{
-	const work_span *span = &rank->spans[kind].items[i / 2];
+/* Both ends of each span of a kind, one after the other. */
+typedef struct edge_walk {
+	span_walk spans;
+	work_span now;
+	bool has_now, at_end;
+	int bit;
+} edge_walk;
 
-	return i % 2 ? (edge){ span->end, -(1 << kind) } : (edge){ span->start, 1 << kind };
+static edge_walk edges_first(const work_rank *rank, int kind)
+{
+	edge_walk w = { .spans = spans_first(&rank->spans[kind]), .bit = 1 << kind };
+
+	w.has_now = spans_next(&w.spans, &w.now);
+	return w;
+}
+
+static edge edge_now(const edge_walk *w)
+{
+	return w->at_end ? (edge){ w->now.end, -w->bit } : (edge){ w->now.start, w->bit };
+}
+
+static void edge_next(edge_walk *w)
+{
+	if (w->at_end)
+		w->has_now = spans_next(&w->spans, &w->now);
+	w->at_end = !w->at_end;
 }
 
 /* By our rules the edges of a type are in order as they lie. */
 static void merge_types(const work_rank *rank, type_sweep *s)
 {
-	size_t at[3] = { 0 };
+	edge_walk walks[3] = { edges_first(rank, 0), edges_first(rank, 1), edges_first(rank, 2) };
 
 	for (;;) {
-		int first = -1;
-		edge next = { 0 };
-		for (int k = 0; k < 3; k++) {
-			if (at[k] == 2 * rank->spans[k].n)
-				continue;
-			edge one = edge_of(rank, k, at[k]);
-			if (first < 0 || one.at < next.at)
-				first = k, next = one;
-		}
-		if (first < 0)
+		edge_walk *first = NULL;
+		for (int k = 0; k < 3; k++)
+			if (walks[k].has_now && (!first || edge_now(&walks[k]).at < edge_now(first).at))
+				first = &walks[k];
+		if (!first)
 			return;
-		at[first]++;
-		sweep(s, next);
+		sweep(s, edge_now(first));
+		edge_next(first);
 	}
 }
 
@@ -99,8 +115,8 @@ static bool sort_types(const work_rank *rank, type_sweep *s)
 		n += 2 * rank->spans[k].n;
 	edge *edges = big_alloc(n + 1, sizeof *edges);
 	for (int k = 0; edges && k < 3; k++)
-		for (size_t i = 0; i < 2 * rank->spans[k].n; i++)
-			edges[at++] = edge_of(rank, k, i);
+		for (edge_walk w = edges_first(rank, k); w.has_now; edge_next(&w))
+			edges[at++] = edge_now(&w);
 	bool ok = edges && sort_edges(edges, n);
 	for (size_t i = 0; ok && i < n; i++)
 		sweep(s, edges[i]);
@@ -224,7 +240,7 @@ static bool add_names(const work *w, const work_rank *rank, sonde_result *r, tab
 	bool ok = true;
 
 	for (size_t i = 0; i < rank->n; i++) {
-		const work_item *item = &rank->items[i];
+		const work_item *item = WORK_AT(w, rank, i);
 		if (item->kind == KERNEL_OTHER)
 			continue;
 		if (!name_sums_add(sums, w->rows.sites[item->site].name, item->kind, item->dur))

@@ -50,26 +50,29 @@ typedef struct launched {
 } launched;
 
 typedef struct launch_list {
+	const work *w;
 	const work_rank *rank;
-	bool by_pair;	 /* HTA's rule; the same where each call launched one thing */
-	launched *calls; /* unless by pair */
-	double *values;	 /* of one thing at a time */
+	work_pair *pairs; /* by our rules: items by the call that launched them, which is a row */
+	double *values;	  /* of one thing at a time */
 } launch_list;
 
-static bool find_launched(launch_list *l)
+#define SORT_NAME sort_pairs
+#define SORT_TYPE work_pair
+#define SORT_BEFORE(a, b) ((a)->call < (b)->call)
+#include "store/sort_template.h"
+
+static bool find_pairs(launch_list *l)
 {
 	const work_rank *rank = l->rank;
+	size_t n = 0;
 
-	l->calls = big_alloc(rank->n_calls + 1, sizeof *l->calls);
-	for (size_t i = 0; l->calls && i < rank->n_calls; i++)
-		l->calls[i] = (launched){ 0, INT64_MAX };
-	for (size_t i = 0; l->calls && i < rank->n_launches; i++) {
-		const work_item *item = &rank->items[rank->launches[i].item];
-		launched *to = &l->calls[rank->launches[i].call];
-		to->ticks = add_bounded(to->ticks, item->dur);
-		to->start = item->start < to->start ? item->start : to->start;
+	l->pairs = big_alloc(rank->n_launches + 1, sizeof *l->pairs);
+	for (uint32_t i = 0; l->pairs && i < rank->n; i++) {
+		uint32_t launch = WORK_AT(l->w, rank, i)->launch;
+		if (launch != WORK_NONE)
+			l->pairs[n++] = (work_pair){ launch, i };
 	}
-	return l->calls != NULL;
+	return l->pairs && sort_pairs(l->pairs, n);
 }
 
 static int64_t delay_of(const work_call *call, int64_t start)
@@ -86,51 +89,52 @@ static void add_launch(launch_sums *s, const launch_limits *limits, const work_c
 	s->n_long += delay_of(call, what.start) > limits->late;
 }
 
-/* The i-th of those that count; false: it launched nothing. */
-static bool launch_at(const launch_list *l, size_t i, const work_call **ret_call, launched *ret)
+/* The next of those that count, from *at on; false: there is none. */
+static bool next_launch(const launch_list *l, size_t *at, work_call *ret_call, launched *ret)
 {
 	const work_rank *rank = l->rank;
 
-	if (l->by_pair) {
-		const work_item *item = &rank->items[rank->launches[i].item];
-		*ret_call = &rank->calls[rank->launches[i].call];
-		*ret = (launched){ item->dur, item->start };
+	if (*at == rank->n_launches)
+		return false;
+	if (l->w->is_hta) {
+		work_pair pair = rank->launches[(*at)++];
+		*ret_call = rank->calls[pair.call];
+		*ret = (launched){ rank->items[pair.item].dur, rank->items[pair.item].start };
 		return true;
 	}
-	*ret_call = &rank->calls[i];
-	*ret = l->calls[i];
-	return ret->start != INT64_MAX;
-}
-
-static size_t count(const launch_list *l)
-{
-	return l->by_pair ? l->rank->n_launches : l->rank->n_calls;
+	uint32_t call = l->pairs[*at].call;
+	*ret_call = work_call_at(l->w, rank, call);
+	*ret = (launched){ 0, INT64_MAX };
+	for (; *at < rank->n_launches && l->pairs[*at].call == call; ++*at) {
+		const work_item *item = WORK_AT(l->w, rank, l->pairs[*at].item);
+		ret->ticks = add_bounded(ret->ticks, item->dur);
+		ret->start = item->start < ret->start ? item->start : ret->start;
+	}
+	return true;
 }
 
 static launch_sums sum_up(const launch_list *l, const launch_limits *limits)
 {
 	launch_sums s = { 0 };
-	const work_call *call;
+	work_call call;
 	launched what;
 
-	for (size_t i = 0; i < count(l); i++)
-		if (launch_at(l, i, &call, &what))
-			add_launch(&s, limits, call, what);
+	for (size_t at = 0; next_launch(l, &at, &call, &what);)
+		add_launch(&s, limits, &call, what);
 	return s;
 }
 
 static size_t collect(const launch_list *l, int what_of)
 {
 	const work_rank *rank = l->rank;
-	const work_call *call;
+	work_call call;
 	launched what;
 	size_t n = 0;
 
 	for (size_t i = 0; what_of == KERNEL && i < rank->n_launches; i++)
-		l->values[n++] = (double)rank->items[rank->launches[i].item].dur;
-	for (size_t i = 0; what_of != KERNEL && i < count(l); i++)
-		if (launch_at(l, i, &call, &what))
-			l->values[n++] = (double)(what_of == CALL ? call->dur : delay_of(call, what.start));
+		l->values[n++] = (double)WORK_AT(l->w, rank, l->pairs ? l->pairs[i].item : rank->launches[i].item)->dur;
+	for (size_t at = 0; what_of != KERNEL && next_launch(l, &at, &call, &what);)
+		l->values[n++] = (double)(what_of == CALL ? call.dur : delay_of(&call, what.start));
 	return n;
 }
 
@@ -144,7 +148,7 @@ static bool put_rank(const work *w, const launch_list *l, const launch_limits *l
 	size_t n_unknown = 0;
 
 	for (size_t i = 0; i < rank->n; i++)
-		n_unknown += rank->items[i].launch == WORK_NONE;
+		n_unknown += WORK_AT(w, rank, i)->launch == WORK_NONE;
 	c[0] = cell_integer(rank->rank);
 	c[5] = cell_count(s.n_short);
 	c[6] = cell_count(s.n_slow);
@@ -170,12 +174,12 @@ static bool add_rank(const work *w, const work_rank *rank, const sonde_analyze_o
 {
 	launch_limits limits = { .slow = whole_bounded(setting(options, &slow_call) / w->ns_per_tick),
 				 .late = whole_bounded(setting(options, &long_delay) / w->ns_per_tick) };
-	launch_list l = { .rank = rank, .by_pair = w->is_hta || rank->n_calls == rank->n_launches };
+	launch_list l = { .w = w, .rank = rank };
 
 	l.values = big_alloc(rank->n_launches + 1, sizeof *l.values);
-	bool ok = l.values && (l.by_pair || find_launched(&l)) && put_rank(w, &l, &limits, r, t, times);
+	bool ok = l.values && (w->is_hta || find_pairs(&l)) && put_rank(w, &l, &limits, r, t, times);
 	free(l.values);
-	free(l.calls);
+	free(l.pairs);
 	return ok;
 }
 

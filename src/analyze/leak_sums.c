@@ -33,8 +33,8 @@ void leak_find_place(const leak_sums *l, const memory_event *e, leak_place *to)
 	const rows *all = l->rows;
 
 	to->op = to->scope = to->python = INDEX_NONE;
-	for (uint32_t at = e->row; at != ROW_NONE; at = all->items[at].parent) {
-		const row *one = &all->items[at];
+	for (uint32_t at = e->row; at != ROW_NONE; at = rows_at(all, at).parent) {
+		const row *one = ROW_AT(all, at);
 		uint32_t name = all->sites[one->site].name;
 		bool is_module = starts_with(row_name(all, one), "nn.Module: ");
 		if (one->class == CLASS_STEP || one->class == CLASS_RUNTIME)

@@ -78,8 +78,8 @@ static bool is_op(const memory *m, const row *at)
 /* The operator at or above the row, or ROW_NONE. */
 static uint32_t op_around(const memory *m, uint32_t at)
 {
-	while (at != ROW_NONE && !is_op(m, &m->w->rows.items[at]))
-		at = m->w->rows.items[at].parent;
+	while (at != ROW_NONE && !is_op(m, ROW_AT(&m->w->rows, at)))
+		at = rows_at(&m->w->rows, at).parent;
 	return at;
 }
 
@@ -88,7 +88,7 @@ static const char *place(const memory *m, const memory_event *e, sonde_result *r
 	uint32_t op = op_around(m, e->row);
 	uint32_t at = op == ROW_NONE ? e->row : op;
 
-	return at == ROW_NONE ? NULL : result_string(r, row_name(&m->w->rows, &m->w->rows.items[at]));
+	return at == ROW_NONE ? NULL : result_string(r, row_name(&m->w->rows, ROW_AT(&m->w->rows, at)));
 }
 
 static bool name_devices(memory *m, sonde_result *r)
@@ -261,7 +261,7 @@ static bool add_to_ops(memory *m, const memory_event *e)
 	size_t n = 0;
 
 	for (uint32_t at = op_around(m, e->row); at != ROW_NONE && n < DEEPEST;) {
-		uint32_t name = all->sites[all->items[at].site].name;
+		uint32_t name = all->sites[rows_at(all, at).site].name;
 		size_t k = 0;
 		while (k < n && seen[k] != name)
 			k++;
@@ -274,7 +274,7 @@ static bool add_to_ops(memory *m, const memory_event *e)
 			take(&op->total, e->bytes);
 			seen[n++] = name;
 		}
-		at = op_around(m, all->items[at].parent);
+		at = op_around(m, rows_at(all, at).parent);
 	}
 	return true;
 }

@@ -42,13 +42,14 @@ static uint32_t row_around(event_loader *l, uint64_t track, int64_t ns)
 	if (track >= r->n_tracks)
 		return ROW_NONE;
 	uint32_t at = l->cursors[track], end = r->first_of_track[track + 1];
-	while (at + 1 < end && r->items[at + 1].start_ns <= ns && r->items[at + 1].start_ns >= r->items[at].start_ns)
+	while (at + 1 < end && rows_at(r, at + 1).start_ns <= ns &&
+	       rows_at(r, at + 1).start_ns >= rows_at(r, at).start_ns)
 		at++;
 	l->cursors[track] = at;
-	if (at >= end || r->items[at].start_ns > ns)
+	if (at >= end || rows_at(r, at).start_ns > ns)
 		return ROW_NONE;
-	while (at != ROW_NONE && row_end_ns(&r->items[at]) < ns)
-		at = r->items[at].parent;
+	while (at != ROW_NONE && row_end_ns(ROW_AT(r, at)) < ns)
+		at = rows_at(r, at).parent;
 	return at;
 }
 

@@ -90,14 +90,14 @@ static uint32_t node_of(module_tree *m, const row *at)
 static void add_own(module_tree *m, open_call *of, uint32_t end)
 {
 	for (; of->own_from < end; of->own_from++) {
-		const row *device = &m->r->items[m->tree->launched[of->own_from]];
+		const row *device = ROW_AT(m->r, m->tree->launched[of->own_from]);
 		intervals_add(&of->own, device->start_ns, row_end_ns(device));
 	}
 }
 
 static void enter(module_tree *m, uint32_t number)
 {
-	const row *at = &m->r->items[number];
+	const row *at = ROW_AT(m->r, number);
 	uint32_t of = node_of(m, at);
 
 	if (m->depth == m->open.n && !VEC_ADD(&m->open))
@@ -112,14 +112,14 @@ static void enter(module_tree *m, uint32_t number)
 	call->node = of;
 	call->row = number;
 	call->own_from = m->tree->first[number];
-	call->own.n = 0;
+	intervals_clear(&call->own);
 	m->op_end = 0;
 }
 
 static void leave(module_tree *m)
 {
 	open_call *call = &m->open.items[--m->depth];
-	const row *at = &m->r->items[call->row];
+	const row *at = ROW_AT(m->r, call->row);
 	node *n = &m->nodes.items[call->node];
 	size_t n_device;
 	const uint32_t *device = op_tree_subtree(m->tree, call->row, &n_device);
@@ -144,13 +144,13 @@ static void leave(module_tree *m)
 static void walk(module_tree *m)
 {
 	for (uint32_t i = 0; i < m->r->n && !m->failed; i++) {
-		while (m->depth && i >= m->r->items[m->open.items[m->depth - 1].row].end)
+		while (m->depth && i >= rows_at(m->r, m->open.items[m->depth - 1].row).end)
 			leave(m);
-		if (m->is_module[m->r->items[i].site] && m->depth < DEEPEST)
+		if (m->is_module[rows_at(m->r, i).site] && m->depth < DEEPEST)
 			enter(m, i);
-		if (m->depth && i >= m->op_end && m->tree->is_op[m->r->items[i].site]) {
+		if (m->depth && i >= m->op_end && m->tree->is_op[rows_at(m->r, i).site]) {
 			m->nodes.items[m->open.items[m->depth - 1].node].n_ops++;
-			m->op_end = m->r->items[i].end;
+			m->op_end = rows_at(m->r, i).end;
 		}
 	}
 	while (m->depth && !m->failed)
@@ -218,14 +218,14 @@ static coverage covered_by(const module_tree *m, const work *w)
 	bool *inside = calloc(m->r->n + 1, sizeof *inside);
 
 	for (uint32_t i = 0, end = 0; inside && i < m->r->n; i++) {
-		if (i >= end && m->is_module[m->r->items[i].site])
-			end = m->r->items[i].end;
+		if (i >= end && m->is_module[rows_at(m->r, i).site])
+			end = rows_at(m->r, i).end;
 		inside[i] = i < end;
 	}
 	for (size_t k = 0; inside && k < w->n_ranks; k++)
 		for (size_t i = 0; i < w->ranks[k].n; i++) {
-			uint32_t launch = m->r->items[w->ranks[k].items[i].row].launch;
-			cover(&c, &w->ranks[k].items[i], launch != ROW_NONE && inside[launch]);
+			uint32_t launch = rows_at(m->r, WORK_AT(w, &w->ranks[k], i)->row).launch;
+			cover(&c, WORK_AT(w, &w->ranks[k], i), launch != ROW_NONE && inside[launch]);
 		}
 	free(inside);
 	return c;

@@ -70,7 +70,7 @@ static kernel_key key_of(const kernel_table *t, const row *at, uint32_t op, bool
 	key.rank = row_rank(r, at);
 	if (!by_launch)
 		return key;
-	key.op_name = op == ROW_NONE ? INDEX_NONE : r->sites[r->items[op].site].name;
+	key.op_name = op == ROW_NONE ? INDEX_NONE : r->sites[rows_at(r, op).site].name;
 	for (int i = GRID; t->has_args && at->args && i < N_ARGS; i++)
 		key.args[i - GRID] =
 			t->args[i].kinds[at->args - 1] == ARGS_MISSING ? -1 : t->args[i].values[at->args - 1];
@@ -102,7 +102,7 @@ static bool add_rows(kernel_table *t, bool by_launch)
 
 	t->whole_ns = 0;
 	for (size_t i = 0; i < r->n_device; i++) {
-		const row *at = &r->items[r->device_rows[i]];
+		const row *at = ROW_AT(r, r->device_rows[i]);
 		if (at->class != CLASS_KERNEL)
 			continue;
 		uint32_t op = at->launch == ROW_NONE ? ROW_NONE : op_tree_op(&t->tree, at->launch);
@@ -132,12 +132,12 @@ static const char *arg_text(const kernel_table *t, int which, const row *at, son
 static void put_launch(const kernel_table *t, const kernel_sum *s, sonde_result *r, cell *c)
 {
 	const rows *all = &t->w->rows;
-	const row *at = &all->items[s->sample];
+	const row *at = ROW_AT(all, s->sample);
 	int64_t registers = t->has_args ? args_column_int(all->ix, &t->args[REGISTERS], at->args, -1) : -1;
 	int64_t shared = t->has_args ? args_column_int(all->ix, &t->args[SHARED], at->args, -1) : -1;
 
 	if (s->op != ROW_NONE)
-		c[0] = cell_string(result_string(r, row_name(all, &all->items[s->op])));
+		c[0] = cell_string(result_string(r, row_name(all, ROW_AT(all, s->op))));
 	c[1] = cell_string(arg_text(t, GRID, at, r));
 	c[2] = cell_string(arg_text(t, BLOCK, at, r));
 	if (registers >= 0)
@@ -148,7 +148,7 @@ static void put_launch(const kernel_table *t, const kernel_sum *s, sonde_result 
 
 static void put_sum(const kernel_table *t, const kernel_sum *s, bool by_launch, sonde_result *r, table *to)
 {
-	const row *at = &t->w->rows.items[s->sample];
+	const row *at = ROW_AT(&t->w->rows, s->sample);
 	const char *name = row_name(&t->w->rows, at);
 	cell *c = table_row(r, to, 0);
 

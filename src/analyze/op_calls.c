@@ -14,13 +14,13 @@ static const char *const arg_keys[OP_ARGS] = { "Input Dims", "Input type", "Inpu
 
 static uint32_t parent_of(const op_calls *o, uint32_t at)
 {
-	return o->w->parents ? o->w->parents[at] : o->w->rows.items[at].parent;
+	return o->w->parents ? o->w->parents[at] : rows_at(&o->w->rows, at).parent;
 }
 
 /* TraceLens looks through operators of this name, and so do we: it is what runs others. */
 static bool is_op(const op_calls *o, uint32_t at)
 {
-	return o->is_op[o->w->rows.items[at].site];
+	return o->is_op[rows_at(&o->w->rows, at).site];
 }
 
 static bool has_call(const op_calls *o, uint32_t at)
@@ -76,13 +76,13 @@ static bool look_at_sites(op_calls *o)
 static bool add_item(op_calls *o, uint32_t rank, size_t number, uint32_t *ops)
 {
 	const work_rank *of = &o->w->ranks[rank];
-	const work_item *item = &of->items[number];
+	const work_item *item = WORK_AT(o->w, of, number);
 	uint32_t *to = &o->op_of_item[o->first_of_rank[rank] + number];
 
 	*to = ROW_NONE;
 	if (item->launch == WORK_NONE)
 		return true;
-	uint32_t launch = of->calls[item->launch].row, op = nearest_row(o, ops, launch, is_op);
+	uint32_t launch = work_call_at(o->w, of, item->launch).row, op = nearest_row(o, ops, launch, is_op);
 	*to = op = op == ROW_NONE ? launch : op;
 	if (item->kind == KERNEL_COMMUNICATION || o->call_of_row[op] != OP_NONE)
 		return true;
@@ -116,13 +116,13 @@ static void add_times(op_calls *o, uint32_t rank, uint32_t *callers)
 	const work_rank *of = &o->w->ranks[rank];
 
 	for (size_t i = 0; i < of->n; i++) {
-		const work_item *item = &of->items[i];
+		const work_item *item = WORK_AT(o->w, of, i);
 		uint32_t own = op_call_of(o, rank, i);
 		if (item->launch == WORK_NONE)
 			continue;
 		if (own != OP_NONE)
 			add_time(&o->calls.items[own].direct, &o->calls.items[own].direct_end, item);
-		uint32_t at = nearest_row(o, callers, of->calls[item->launch].row, has_call);
+		uint32_t at = nearest_row(o, callers, work_call_at(o->w, of, item->launch).row, has_call);
 		uint32_t c = at == ROW_NONE ? OP_NONE : o->call_of_row[at];
 		for (int levels = 0; c != OP_NONE && levels < DEEPEST; levels++, c = o->calls.items[c].outer)
 			add_time(&o->calls.items[c].subtree, &o->calls.items[c].subtree_end, item);
@@ -163,19 +163,19 @@ static op_category category_of(const op_calls *o, const op_call *call)
 {
 	enum { FAR = 64 };
 	const rows *r = &o->w->rows;
-	op_category c = (op_category)o->site_category[r->items[call->row].site];
+	op_category c = (op_category)o->site_category[rows_at(r, call->row).site];
 
 	uint32_t at = o->w->is_tracelens ? ROW_NONE : call->row;
 
 	for (int i = 0; i < FAR && c == OP_OTHER && at != ROW_NONE; i++, at = parent_of(o, at))
 		if (is_op(o, at))
-			c = (op_category)o->site_category[r->items[at].site];
-	return c != OP_OTHER ? c : op_category_of_kernel(row_name(r, &r->items[call->first_row]));
+			c = (op_category)o->site_category[rows_at(r, at).site];
+	return c != OP_OTHER ? c : op_category_of_kernel(row_name(r, ROW_AT(r, call->first_row)));
 }
 
 op_key op_key_of(const op_calls *o, uint32_t rank, uint32_t op)
 {
-	const row *at = &o->w->rows.items[op];
+	const row *at = ROW_AT(&o->w->rows, op);
 	op_key key = { .name = o->w->rows.sites[at->site].name, .rank = rank };
 
 	key.track = o->w->is_tracelens ? at->track : 0;
@@ -270,7 +270,7 @@ void op_calls_done(op_calls *o)
 const char *op_args(const op_calls *o, uint32_t op, int which, sonde_result *r)
 {
 	enum { LONGEST = 1000 };
-	uint32_t args = o->w->rows.items[op].args;
+	uint32_t args = rows_at(&o->w->rows, op).args;
 	size_t len;
 	const char *text = o->has_args && args ? args_column_text(o->w->rows.ix, &o->args[which], args, &len) : NULL;
 
@@ -285,7 +285,7 @@ const char *op_shapes(const op_calls *o, uint32_t op, sonde_result *r)
 	enum { LONGEST = 200 };
 	char text[LONGEST + 8];
 	size_t len, n = 0;
-	uint32_t args = o->w->rows.items[op].args;
+	uint32_t args = rows_at(&o->w->rows, op).args;
 	const char *json = o->has_args && args ? args_column_text(o->w->rows.ix, &o->args[OP_DIMS], args, &len) : NULL;
 	bool inside = false, between = false;
 

@@ -140,7 +140,7 @@ static bool find_hta(const calls *c, const calls_rank *k, launch_list *to)
 	bool ok = all != NULL;
 
 	for (uint32_t i = 0; ok && i < k->n; i++)
-		all[i] = (by_time){ k->items[i].start, i, c->w->rows.items[k->items[i].row].args };
+		all[i] = (by_time){ k->items[i].start, i, rows_at(&c->w->rows, k->items[i].row).args };
 	ok = ok && sort_by_time(all, k->n);
 	for (size_t i = 0; ok && i < k->n; i++) {
 		uint32_t at = all[i].call;
@@ -217,8 +217,9 @@ static bool add_op(summer *s, const calls_rank *k, const launch *launches, size_
 	return true;
 }
 
-static bool sum_up(summer *s, const calls_rank *k)
+static bool sum_up(void *context, const calls_rank *k)
 {
+	summer *s = context;
 	launch_list launches = { 0 };
 	bool ok = s->c->w->is_hta ? find_hta(s->c, k, &launches) : find_ours(s->c, k, &launches);
 
@@ -232,7 +233,7 @@ static bool sum_up(summer *s, const calls_rank *k)
 	return ok;
 }
 
-static void put(summer *s, const calls_rank *k, sonde_result *r, table *t)
+static void put(summer *s, int32_t rank, sonde_result *r, table *t)
 {
 	if (s->sums.n)
 		qsort(s->sums.items, s->sums.n, sizeof *s->sums.items, by_count);
@@ -242,7 +243,7 @@ static void put(summer *s, const calls_rank *k, sonde_result *r, table *t)
 		const uint32_t *words = intern_words_at(&s->found, d->number, &n);
 		cell *c = table_row(r, t, 0);
 		c[0] = cell_string(result_string(r, index_text(s->c->w->rows.ix, words[0])));
-		c[1] = cell_integer(k->rank);
+		c[1] = cell_integer(rank);
 		c[2] = cell_count(d->count);
 		c[3] = work_cell_f64(s->c->w, d->to_launch / (double)d->count);
 		c[4] = work_cell_f64(s->c->w, d->to_device / (double)d->count);
@@ -256,27 +257,30 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 {
 	table *t = result_table(r, "op_delays", "From operators to their kernels", delay_columns,
 				sizeof delay_columns / sizeof delay_columns[0]);
-	summer s = { .c = calls_of(w, options) };
-	bool ok = s.c != NULL;
+	calls_parts parts = { 0 };
+	summer s = { .c = w->is_hta ? calls_of(w, options) : &parts.c };
+	bool ok = w->is_hta ? s.c != NULL : calls_parts_init(&parts, w);
 
-	for (size_t i = 0; ok && i < s.c->n_ranks; i++) {
-		ok = sum_up(&s, &s.c->ranks[i]);
+	for (size_t i = 0; ok && i < (w->is_hta ? s.c->n_ranks : w->n_ranks); i++) {
+		int32_t rank = w->is_hta ? s.c->ranks[i].rank : w->ranks[i].rank;
+		ok = w->is_hta ? sum_up(&s, &s.c->ranks[i]) : calls_parts_each(&parts, rank, parts.c.is_op, sum_up, &s);
 		if (ok)
-			put(&s, &s.c->ranks[i], r, t);
+			put(&s, rank, r, t);
 	}
 	limit_rows(r, t, options, "operators and sequences");
 	if (ok && t && !t->n_rows && !w->is_empty) {
 		t->n_shown = 0;
 		result_note_add(r, "op_delays", "no kernel was launched inside an operator");
 	}
-	if (ok)
-		calls_say_coverage(s.c, r, "op_delays");
+	if (ok && !w->is_hta)
+		calls_parts_say_coverage(&parts, r, "op_delays");
 	work_differs(w, r,
 		     "an operator is the nearest around the launch on its own thread, of any name, and launches are "
 		     "found by correlation");
 	intern_done(&s.found);
 	VEC_DONE(&s.sums);
 	VEC_DONE(&s.words);
+	calls_parts_done(&parts);
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 

@@ -7,16 +7,15 @@
 #include "analyze/stats.h"
 
 /* Operators: what PyTorch calls cpu_op, and called Operator in 2021. */
-static bool mark_ops(op_tree *t)
+bool *op_sites(const rows *r)
 {
-	const rows *r = t->rows;
+	bool *is_op = malloc(r->n_sites + 1);
 
-	t->is_op = malloc(r->n_sites + 1);
-	for (size_t i = 0; t->is_op && i < r->n_sites; i++) {
+	for (size_t i = 0; is_op && i < r->n_sites; i++) {
 		const char *category = index_text(r->ix, r->sites[i].category);
-		t->is_op[i] = strcmp(category, "cpu_op") == 0 || strcmp(category, "Operator") == 0;
+		is_op[i] = strcmp(category, "cpu_op") == 0 || strcmp(category, "Operator") == 0;
 	}
-	return t->is_op != NULL;
+	return is_op;
 }
 
 /* first[row + 1]: how many it launched; then where the next row's begin. */
@@ -25,7 +24,7 @@ static void count(op_tree *t)
 	const rows *r = t->rows;
 
 	for (size_t i = 0; i < r->n_device; i++) {
-		const row *at = &r->items[r->device_rows[i]];
+		const row *at = ROW_AT(r, r->device_rows[i]);
 		if (at->launch != ROW_NONE) {
 			t->first[at->launch + 1]++;
 			t->n_linked++;
@@ -48,12 +47,12 @@ static bool fill(op_tree *t)
 		return false;
 	memcpy(next, t->first, (r->n + 1) * sizeof *next);
 	for (size_t i = 0; i < r->n_device; i++) {
-		uint32_t launch = r->items[r->device_rows[i]].launch;
+		uint32_t launch = rows_at(r, r->device_rows[i]).launch;
 		if (launch != ROW_NONE)
 			t->launched[next[launch]++] = r->device_rows[i];
 	}
 	for (size_t i = 0; i < t->n_linked; i++)
-		t->sums_ns[i + 1] = add_bounded(t->sums_ns[i], r->items[t->launched[i]].dur_ns);
+		t->sums_ns[i + 1] = add_bounded(t->sums_ns[i], rows_at(r, t->launched[i]).dur_ns);
 	free(next);
 	return true;
 }
@@ -64,7 +63,7 @@ bool op_tree_load(op_tree *t, const rows *r)
 	t->launched = malloc((r->n_device + 1) * sizeof *t->launched);
 	t->first = calloc(r->n + 2, sizeof *t->first);
 	t->sums_ns = calloc(r->n_device + 1, sizeof *t->sums_ns);
-	if (!t->launched || !t->first || !t->sums_ns || !mark_ops(t))
+	if (!t->launched || !t->first || !t->sums_ns || !(t->is_op = op_sites(r)))
 		return false;
 	count(t);
 	return fill(t);
@@ -81,8 +80,8 @@ void op_tree_done(op_tree *t)
 
 uint32_t op_tree_op(const op_tree *t, uint32_t at)
 {
-	while (at != ROW_NONE && !t->is_op[t->rows->items[at].site])
-		at = t->rows->items[at].parent;
+	while (at != ROW_NONE && !t->is_op[rows_at(t->rows, at).site])
+		at = rows_at(t->rows, at).parent;
 	return at;
 }
 
@@ -91,9 +90,9 @@ int64_t op_tree_busy_ns(const op_tree *t, const uint32_t *device_rows, size_t n)
 	intervals busy = { 0 };
 
 	if (n == 1)
-		return t->rows->items[device_rows[0]].dur_ns;
+		return rows_at(t->rows, device_rows[0]).dur_ns;
 	for (size_t i = 0; i < n; i++) {
-		const row *at = &t->rows->items[device_rows[i]];
+		const row *at = ROW_AT(t->rows, device_rows[i]);
 		intervals_add(&busy, at->start_ns, row_end_ns(at));
 	}
 	int64_t length = intervals_merge(&busy) ? intervals_length(&busy) : -1;

@@ -27,6 +27,7 @@ typedef struct op_tree {
 	int64_t unlinked_ns; /* their durations */
 } op_tree;
 
+bool *op_sites(const rows *r); /* by site: an operator of a framework; to be freed, NULL when out of memory */
 /* op_tree_done() afterwards, also on failure. The rows must outlive it. */
 bool op_tree_load(op_tree *t, const rows *r); /* false when out of memory */
 void op_tree_done(op_tree *t);
@@ -40,12 +41,12 @@ static inline const uint32_t *op_tree_direct(const op_tree *t, uint32_t host_row
 /* With those that what is inside it launched; in the order of their launches. */
 static inline const uint32_t *op_tree_subtree(const op_tree *t, uint32_t host_row, size_t *ret_n)
 {
-	*ret_n = t->first[t->rows->items[host_row].end] - t->first[host_row];
+	*ret_n = t->first[rows_at(t->rows, host_row).end] - t->first[host_row];
 	return t->launched + t->first[host_row];
 }
 static inline int64_t op_tree_ns(const op_tree *t, uint32_t host_row)
 {
-	return t->sums_ns[t->first[t->rows->items[host_row].end]] - t->sums_ns[t->first[host_row]];
+	return t->sums_ns[t->first[rows_at(t->rows, host_row).end]] - t->sums_ns[t->first[host_row]];
 }
 /* The nearest operator at or above it, or ROW_NONE. */
 uint32_t op_tree_op(const op_tree *t, uint32_t at);

@@ -103,7 +103,7 @@ static bool link_rows(op_table *t)
 	if (!t->nearest || !t->n_inside || !t->group_of || !t->stack_of)
 		return false;
 	for (uint32_t i = 0; i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		bool is_op = node_of(t, at) == NODE_OP;
 		uint32_t above = at->parent == ROW_NONE ? ROW_NONE : t->nearest[at->parent];
 		if (is_op && above != ROW_NONE && t->n_inside[above] < 2)
@@ -124,7 +124,7 @@ static bool link_rows(op_table *t)
 static uint32_t merged_with(const op_table *t, const row *at)
 {
 	uint32_t above = at->parent == ROW_NONE ? ROW_NONE : t->nearest[at->parent];
-	const row *outer = above == ROW_NONE ? NULL : &t->w->rows.items[above];
+	const row *outer = above == ROW_NONE ? NULL : ROW_AT(&t->w->rows, above);
 
 	return outer && outer->site == at->site && t->n_inside[above] == 1 ? above : ROW_NONE;
 }
@@ -150,7 +150,7 @@ static bool arg_of(const op_table *t, int which, const row *at, op_key *key)
 
 static uint32_t find_group(op_table *t, int table_kind, uint32_t i)
 {
-	const row *at = &t->w->rows.items[i];
+	const row *at = ROW_AT(&t->w->rows, i);
 	op_key key = { .name = t->w->rows.sites[at->site].name, .rank = row_rank(&t->w->rows, at) };
 
 	if (table_kind == BY_SHAPE && !arg_of(t, DIMS, at, &key))
@@ -177,7 +177,7 @@ static bool add_host(op_table *t, int table_kind)
 	const rows *r = &t->w->rows;
 
 	for (uint32_t i = 0; i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		node_kind kind = node_of(t, at);
 		uint32_t above = at->parent == ROW_NONE ? ROW_NONE : t->nearest[at->parent];
 		if (kind != NODE_NONE && above != ROW_NONE)
@@ -204,7 +204,7 @@ static void add_device(op_table *t)
 	const rows *r = &t->w->rows;
 
 	for (size_t i = 0; i < r->n_device; i++) {
-		const row *at = &r->items[r->device_rows[i]];
+		const row *at = ROW_AT(r, r->device_rows[i]);
 		uint32_t op = at->launch == ROW_NONE ? ROW_NONE : t->nearest[at->launch];
 		if (op == ROW_NONE)
 			continue;
@@ -250,7 +250,7 @@ static const char *json_text(const op_table *t, int which, const row *at, sonde_
 static const char *stack_text(const op_table *t, uint32_t i, sonde_result *r)
 {
 	const rows *all = &t->w->rows;
-	const char *text = json_text(t, STACK, &all->items[i], r);
+	const char *text = json_text(t, STACK, ROW_AT(all, i), r);
 	uint32_t stack = t->stack_of[i];
 
 	if (text)
@@ -268,7 +268,7 @@ static const char *stack_text(const op_table *t, uint32_t i, sonde_result *r)
 static void put_sum(const op_table *t, int table_kind, const op_sum *s, sonde_result *r, table *to)
 {
 	const rows *all = &t->w->rows;
-	const row *sample = &all->items[s->sample];
+	const row *sample = ROW_AT(all, s->sample);
 	bool has_device = !t->w->is_empty;
 	int64_t part = has_device ? s->device_self_ns : s->host_self_ns;
 	cell *c = table_row(r, to, 0);

@@ -263,11 +263,11 @@ typedef VEC(kernel_sum) kernel_sums;
 static bool add_kernel(const op_calls *o, uint32_t rank, size_t number, intern_table *keys, kernel_sums *to)
 {
 	const rows *r = &o->w->rows;
-	const work_item *item = &o->w->ranks[rank].items[number];
+	const work_item *item = WORK_AT(o->w, &o->w->ranks[rank], number);
 	uint32_t op = op_of_item(o, rank, number), call = op_call_of(o, rank, number);
-	int64_t dur_ns = r->items[item->row].dur_ns;
+	int64_t dur_ns = rows_at(r, item->row).dur_ns;
 	kernel_key key = { .name = r->sites[item->site].name,
-			   .op = op == ROW_NONE ? INDEX_NONE : r->sites[r->items[op].site].name,
+			   .op = op == ROW_NONE ? INDEX_NONE : r->sites[rows_at(r, op).site].name,
 			   .group = call == OP_NONE ? OP_NONE : o->calls.items[call].group,
 			   .rank = rank,
 			   .stream = item->stream };
@@ -316,11 +316,11 @@ static bool put_kernels(const op_calls *o, const sonde_analyze_options *options,
 
 	for (uint32_t k = 0; ok && k < w->n_ranks; k++)
 		for (size_t i = 0; ok && i < w->ranks[k].n; i++) {
-			const work_item *item = &w->ranks[k].items[i];
+			const work_item *item = WORK_AT(w, &w->ranks[k], i);
 			bool is_in = !w->is_tracelens ||
-				     strcmp(row_category(&w->rows, &w->rows.items[item->row]), "kernel") == 0;
+				     strcmp(row_category(&w->rows, ROW_AT(&w->rows, item->row)), "kernel") == 0;
 			cover(&all, item, is_in);
-			total_ns += is_in ? (double)w->rows.items[item->row].dur_ns : 0;
+			total_ns += is_in ? (double)rows_at(&w->rows, item->row).dur_ns : 0;
 			ok = !is_in || add_kernel(o, k, i, &keys, &sums);
 		}
 	ok = ok && sort_kernels(sums.items, sums.n);
@@ -346,7 +346,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	     put_groups(&o, totals, options, r);
 	for (size_t k = 0; ok && k < w->n_ranks; k++)
 		for (size_t i = 0; i < w->ranks[k].n; i++)
-			cover(&covered, &w->ranks[k].items[i], op_call_of(&o, k, i) != OP_NONE);
+			cover(&covered, WORK_AT(w, &w->ranks[k], i), op_call_of(&o, k, i) != OP_NONE);
 	work_covers(w, r, "op_categories, ops, op_args", &covered, "communication, or launched by no known call");
 	ok = ok && put_kernels(&o, options, r);
 	free(totals);

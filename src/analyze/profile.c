@@ -15,14 +15,15 @@
 
 /* Where the things of a name are; numbers + 1, 0: nowhere. */
 typedef struct profile_name {
-	uint64_t epoch; /* of the node */
+	uint32_t epoch; /* of the node */
 	uint32_t node, phase, counter, layer;
 	uint32_t n_open;	/* how often it is on the stack */
 	uint32_t n_open_phases; /* and as a phase */
-	enum { LAYER_UNKNOWN, LAYER_NONE, LAYER_ONE } is_layer;
 	uint32_t step; /* the name that stands for all that differ by the number of the step; + 1, 0: it is none */
+	uint8_t is_layer;
 	bool is_frame; /* around the profile, not of the program */
 } profile_name;
+enum { LAYER_UNKNOWN, LAYER_NONE, LAYER_ONE };
 typedef VEC(uint32_t) step_names;
 
 /* ---- What is looked at ------------------------------------------------------------------------------------------- */
@@ -104,7 +105,7 @@ static uint32_t name_of(const profile *p, const trace_site *site)
 
 /* ---- Nodes ------------------------------------------------------------------------------------------------------- */
 
-static uint32_t add_node(profile *p, const trace_site *site, uint32_t parent, uint32_t depth)
+static uint32_t add_node(profile *p, const trace_site *site, uint32_t parent)
 {
 	profile_node *node = VEC_ADD(&p->nodes);
 
@@ -118,9 +119,8 @@ static uint32_t add_node(profile *p, const trace_site *site, uint32_t parent, ui
 		node->text = arena_strndup(&p->arena, node->text, step_name_length(node->text, strlen(node->text)));
 	p->failed |= !node->text;
 	node->category = site->category;
-	node->kind = site->kind;
+	node->kind = site->kind & 15;
 	node->parent = parent;
-	node->depth = depth;
 	return (uint32_t)p->nodes.n - 1;
 }
 
@@ -131,7 +131,7 @@ static uint32_t list_node(profile *p, const trace_site *site)
 	if (name->epoch != p->epoch) {
 		uint32_t parent = p->options.shape == PROFILE_THREADS ? (uint32_t)(p->thread - p->trace->threads.items)
 								      : PROFILE_NO_NODE;
-		name->node = add_node(p, site, parent, 0);
+		name->node = add_node(p, site, parent);
 		name->epoch = p->epoch;
 	}
 	return name->node;
@@ -163,7 +163,7 @@ static bool grow_slots(profile *p)
 	return true;
 }
 
-static uint32_t tree_node(profile *p, const trace_site *site, uint32_t parent, uint32_t depth)
+static uint32_t tree_node(profile *p, const trace_site *site, uint32_t parent)
 {
 	if (p->nodes.n * 2 >= p->n_slots && !grow_slots(p)) {
 		p->failed = true;
@@ -176,7 +176,7 @@ static uint32_t tree_node(profile *p, const trace_site *site, uint32_t parent, u
 		if (node->parent == parent && node->name == name)
 			return p->slots[slot] - 1;
 	}
-	uint32_t node = add_node(p, site, parent, depth);
+	uint32_t node = add_node(p, site, parent);
 	if (node != PROFILE_NO_NODE)
 		p->slots[slot] = node + 1;
 	return node;
@@ -184,9 +184,7 @@ static uint32_t tree_node(profile *p, const trace_site *site, uint32_t parent, u
 
 static uint32_t enter_tree(profile *p, const slice *s)
 {
-	uint32_t parent = s->depth ? (uint32_t)(uintptr_t)s->outer : PROFILE_NO_NODE;
-
-	return tree_node(p, s->site, parent, parent == PROFILE_NO_NODE ? 0 : p->nodes.items[parent].depth + 1);
+	return tree_node(p, s->site, s->depth ? (uint32_t)(uintptr_t)s->outer : PROFILE_NO_NODE);
 }
 
 /* ---- Steps and phases -------------------------------------------------------------------------------------------- */
@@ -293,6 +291,27 @@ static void on_begin(void *context, slice *s, const event *e)
 		begin_step(p, s);
 }
 
+static void add_work(profile *p, profile_node *node, const slice *s)
+{
+	enum { MOST = (1 << 27) - 1 };
+	profile_work *work = node->work		 ? &p->works.items[node->work - 1]
+			     : p->works.n < MOST ? VEC_ADD(&p->works)
+						 : NULL;
+
+	if (!work) {
+		p->failed = true;
+		return;
+	}
+	node->work = ((uint32_t)(work - p->works.items) + 1) & MOST;
+	work->flops += s->flops;
+	work->bytes += s->bytes;
+}
+
+profile_work profile_work_of(const profile *p, const profile_node *node)
+{
+	return node->work ? p->works.items[node->work - 1] : (profile_work){ 0 };
+}
+
 static void add_slice(profile *p, const slice *s, uint32_t index, bool outermost)
 {
 	profile_node *node = &p->nodes.items[index];
@@ -305,8 +324,8 @@ static void add_slice(profile *p, const slice *s, uint32_t index, bool outermost
 		node->stats.total_ns = add_bounded(node->stats.total_ns, ns);
 	if (self_ns > 0) /* children of the warm-up are in child_ns */
 		node->stats.self_ns = add_bounded(node->stats.self_ns, self_ns < ns ? self_ns : ns);
-	node->stats.flops += s->flops;
-	node->stats.bytes += s->bytes;
+	if (s->flops != 0 || s->bytes != 0)
+		add_work(p, node, s);
 }
 
 static void on_end(void *context, slice *s)
@@ -370,7 +389,7 @@ static void on_device(void *context, const trace_site *site, uint32_t stream, ui
 	profile_activity_device(p, start_ns, end_ns);
 	if (!profile_in_window(p, start_ns))
 		return;
-	uint32_t node = p->options.shape == PROFILE_TREE ? tree_node(p, site, PROFILE_NO_NODE, 0) : list_node(p, site);
+	uint32_t node = p->options.shape == PROFILE_TREE ? tree_node(p, site, PROFILE_NO_NODE) : list_node(p, site);
 	if (node != PROFILE_NO_NODE)
 		add_slice(p, &s, node, true);
 }
@@ -412,6 +431,31 @@ static int compare_steps(const void *a, const void *b)
 	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
 }
 
+/* What was there for the walk only; a result may keep the rest. */
+static void end_walk(profile *p)
+{
+	free(p->names);
+	p->names = NULL;
+	free(p->slots);
+	p->slots = NULL;
+	VEC_DONE(&p->open_steps);
+	profile_activity_done(p);
+}
+
+static void finish(profile *p)
+{
+	end_walk(p);
+	if (p->steps.n)
+		qsort(p->steps.items, p->steps.n, sizeof p->steps.items[0], compare_steps);
+	stats_finish(&p->step_stats);
+	for (size_t i = 0; i < p->nodes.n; i++)
+		stats_finish(&p->nodes.items[i].stats);
+	for (size_t i = 0; i < p->phases.n; i++)
+		stats_finish(&p->phases.items[i].stats);
+	for (size_t i = 0; i < p->layers.n; i++)
+		stats_finish(&p->layers.items[i]->stats);
+}
+
 sonde_status profile_new(const sonde_trace *trace, const profile_options *options, profile **ret_profile,
 			 sonde_error *err)
 {
@@ -446,8 +490,7 @@ sonde_status profile_new(const sonde_trace *trace, const profile_options *option
 		profile_free(p);
 		return status;
 	}
-	if (p->steps.n)
-		qsort(p->steps.items, p->steps.n, sizeof p->steps.items[0], compare_steps);
+	finish(p);
 	*ret_profile = p;
 	return SONDE_OK;
 }
@@ -467,20 +510,18 @@ void profile_free(profile *p)
 		stats_done(&p->layers.items[i]->stats);
 		free(p->layers.items[i]);
 	}
-	profile_activity_done(p);
+	end_walk(p);
 	VEC_DONE(&p->layers);
 	VEC_DONE(&p->nodes);
+	VEC_DONE(&p->works);
 	VEC_DONE(&p->steps);
 	VEC_DONE(&p->phases);
 	VEC_DONE(&p->memory);
 	VEC_DONE(&p->snapshots);
 	VEC_DONE(&p->counters);
 	VEC_DONE(&p->meta);
-	VEC_DONE(&p->open_steps);
 	free(p->thread_names);
-	free(p->names);
 	intern_done(&p->meta_keys);
-	free(p->slots);
 	VEC_DONE(&p->windows);
 	VEC_DONE(&p->known_steps);
 	arena_done(&p->arena);

@@ -1,7 +1,7 @@
 /*
  * One pass over a trace: time per name, as a list, per thread or as a call tree; steps and phases; memory; counters.
  *
- *   profile_new()    walks the trace; everything is there afterwards
+ *   profile_new()    walks the trace; everything is there afterwards and stays as it is
  *   profile_free()
  *
  * Memory grows with the number of names, steps, threads and devices, not with the number of events.
@@ -30,15 +30,21 @@ typedef struct profile_options {
 	const char *ranks;	/* only these: "0,2-4"; NULL: all. Borrowed while the profile is made */
 } profile_options;
 
+/* There may be millions of them. */
 typedef struct profile_node {
-	uint32_t name, category; /* strings */
-	const char *text;	 /* the name; of steps that differ by their numbers without them */
-	uint32_t parent;	 /* node, thread number in the trace, or PROFILE_NO_NODE */
-	uint32_t depth;
-	uint8_t kind;
-	bool mixed; /* of more than one category */
 	stats stats;
+	const char *text;	 /* the name, the trace's; of steps that differ by their numbers without them */
+	uint32_t name, category; /* strings */
+	uint32_t parent;	 /* node, thread number in the trace, or PROFILE_NO_NODE */
+	uint32_t mixed : 1;	 /* of more than one category */
+	uint32_t kind : 4;	 /* name_kind */
+	uint32_t work : 27;	 /* number + 1 in `works`; 0: none was given */
 } profile_node;
+_Static_assert(sizeof(profile_node) <= 96, "memory per name");
+
+typedef struct profile_work {
+	double flops, bytes;
+} profile_work;
 
 typedef struct profile_step {
 	int64_t number, start_ns, dur_ns;
@@ -114,6 +120,7 @@ typedef struct profile {
 	int64_t start_ns, end_ns; /* of what is looked at */
 	int64_t span_ns;	  /* between them, without the parts that are left out */
 	VEC(profile_node) nodes;
+	VEC(profile_work) works; /* of nodes */
 	VEC(profile_step) steps;
 	VEC(profile_phase) phases;
 	stats step_stats;
@@ -128,9 +135,9 @@ typedef struct profile {
 	arena arena;
 	walk_counts counts;
 
-	/* while walking */
+	/* while walking only */
 	struct profile_name *names; /* by name */
-	uint64_t epoch;
+	uint32_t epoch;
 	uint32_t *slots; /* hash of the tree */
 	size_t n_slots;
 	intern_table meta_keys;	  /* numbers are the indexes of meta */
@@ -158,6 +165,8 @@ void profile_free(profile *p);
 /* For profile_new(). */
 sonde_status profile_find_windows(profile *p, sonde_error *err);
 void profile_enter_rank(profile *p, int32_t rank);
+/* What calls said they compute and move; zeros where they said nothing. */
+profile_work profile_work_of(const profile *p, const profile_node *node);
 /* True when what began at ns, on a thread of the rank, is looked at. */
 bool profile_in_window(const profile *p, int64_t ns);
 /* How much of the slice is looked at: what begins before the warm-up and ends behind it is not all. */

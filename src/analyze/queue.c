@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/big.h"
+#include "base/vec.h"
 
 static const setting_def limit_setting = { "queue.limit", SETTING_NUMBER, "1024",
 					   "the length at which the host is blocked" };
@@ -45,17 +46,21 @@ typedef struct queue_tables {
 	sonde_result *r;
 	table *lengths, *blocked, *series;
 	double limit;
-	double *values;
+	VEC(uint64_t) counts; /* of lengths, from `least` on */
+	int64_t least;
 } queue_tables;
 
 /* The queue of a stream. Items are in order already. */
 typedef struct queue {
+	const work *w;
 	const work_rank *rank;
 	int64_t stream;
 	int64_t *launches; /* when something was launched into it, in order */
 	size_t n_launches;
 	const uint32_t *items;
 	size_t n_items;
+	bool has_next; /* the start of the next item is known */
+	int64_t next_start;
 } queue;
 
 typedef struct change {
@@ -66,19 +71,23 @@ typedef struct change {
 /* Takes the next change away; false: there is none. */
 static bool next_change(queue *q, change *ret)
 {
-	const work_item *items = q->rank->items;
-
-	while (q->n_items && !items[*q->items].is_queued)
-		q->items++, q->n_items--;
-	if (q->n_launches && (!q->n_items || *q->launches <= items[*q->items].start)) {
+	while (q->n_items && !q->has_next) {
+		work_item item = work_at(q->w, q->rank, *q->items);
+		q->has_next = item.is_queued;
+		q->next_start = item.start;
+		if (!q->has_next)
+			q->items++, q->n_items--;
+	}
+	if (q->n_launches && (!q->n_items || *q->launches <= q->next_start)) {
 		*ret = (change){ *q->launches++, 1 };
 		q->n_launches--;
 		return true;
 	}
 	if (!q->n_items)
 		return false;
-	*ret = (change){ items[*q->items++].start, -1 };
-	q->n_items--;
+	*ret = (change){ q->next_start, -1 };
+	q->items++, q->n_items--;
+	q->has_next = false;
 	return true;
 }
 
@@ -103,6 +112,23 @@ static void put_blocked(queue_tables *q, const work_rank *rank, int64_t stream, 
 	c[4] = span > 0 ? cell_percent(100.0 * (double)ticks / (double)span) : cell_unknown();
 }
 
+/* Lengths change by one, so that they lie close together. */
+static bool count_length(queue_tables *t, int64_t length)
+{
+	t->least = t->counts.n ? t->least : length;
+	while (length < t->least || length - t->least >= (int64_t)t->counts.n) {
+		if (!VEC_ADD(&t->counts))
+			return false;
+		if (length < t->least) {
+			memmove(t->counts.items + 1, t->counts.items, (t->counts.n - 1) * sizeof *t->counts.items);
+			t->counts.items[0] = 0;
+			t->least--;
+		}
+	}
+	t->counts.items[length - t->least]++;
+	return true;
+}
+
 static bool add_stream(queue_tables *t, queue of)
 {
 	int64_t length = 0, blocked = 0, first = 0, last = 0;
@@ -117,7 +143,9 @@ static bool add_stream(queue_tables *t, queue of)
 		if ((double)length >= t->limit)
 			blocked += lasted;
 		length += next.by;
-		t->values[n++] = (double)length;
+		if (!count_length(t, length))
+			return false;
+		n++;
 		if (t->series) {
 			cell *c = table_row(t->r, t->series, 0);
 			c[0] = work_cell(t->w, next.at);
@@ -128,8 +156,8 @@ static bool add_stream(queue_tables *t, queue of)
 	}
 	if (!n)
 		return true;
-	if (!describe(t->values, n, &d))
-		return false;
+	describe_counts(t->counts.items, t->counts.n, t->least, &d);
+	t->counts.n = 0;
 	cell *c = table_row(t->r, t->lengths, 0);
 	c[0] = cell_integer(of.rank->rank);
 	c[1] = cell_integer(of.stream);
@@ -140,21 +168,36 @@ static bool add_stream(queue_tables *t, queue of)
 	return true;
 }
 
-/* The times of launches, stream by stream; firsts: where each begins, and where the last ends. */
-static bool sort_launches(const work_rank *rank, const streams *s, int64_t *launches, size_t *firsts)
+/* The i-th call that lengthens a queue: the stream, and when. By our rules every item's launch does. */
+static bool enqueued_at(const work *w, const work_rank *rank, size_t i, int64_t *ret_stream, int64_t *ret_start)
 {
+	work_item item = work_at(w, rank, work_is_ours(w) ? i : rank->enqueued[i].item);
+
+	*ret_stream = item.stream;
+	if (!work_is_ours(w))
+		*ret_start = rank->calls[rank->enqueued[i].call].start;
+	else if (item.launch != WORK_NONE)
+		*ret_start = work_call_at(w, rank, item.launch).start;
+	return !work_is_ours(w) || item.launch != WORK_NONE;
+}
+
+/* The times of launches, stream by stream; firsts: where each begins, and where the last ends. */
+static bool sort_launches(const work *w, const work_rank *rank, const streams *s, int64_t *launches, size_t *firsts)
+{
+	size_t n = work_is_ours(w) ? rank->n : rank->n_enqueued;
+	int64_t stream, start;
 	bool ok = true;
 
-	for (size_t i = 0; i < rank->n_enqueued; i++)
-		firsts[streams_at(s, rank->items[rank->enqueued[i].item].stream) + 1]++;
+	for (size_t i = 0; i < n; i++)
+		if (enqueued_at(w, rank, i, &stream, &start))
+			firsts[streams_at(s, stream) + 1]++;
 	for (size_t i = 0; i < s->n; i++)
 		firsts[i + 1] += firsts[i];
-	for (size_t i = rank->n_enqueued; i-- > 0;) {
-		size_t stream = streams_at(s, rank->items[rank->enqueued[i].item].stream);
-		launches[--firsts[stream + 1]] = rank->calls[rank->enqueued[i].call].start;
-	}
-	memmove(firsts, firsts + 1, s->n * sizeof *firsts);
-	firsts[s->n] = rank->n_enqueued;
+	for (size_t i = 0; i < n; i++)
+		if (enqueued_at(w, rank, i, &stream, &start))
+			launches[firsts[streams_at(s, stream)]++] = start;
+	memmove(firsts + 1, firsts, s->n * sizeof *firsts);
+	firsts[0] = 0;
 	for (size_t i = 0; ok && i < s->n; i++)
 		ok = sort_times(launches + firsts[i], firsts[i + 1] - firsts[i]);
 	return ok;
@@ -163,20 +206,23 @@ static bool sort_launches(const work_rank *rank, const streams *s, int64_t *laun
 static bool add_rank(queue_tables *t, const work_rank *rank)
 {
 	streams s;
-	bool ok = streams_find(rank, &s);
-	int64_t *launches = big_alloc(rank->n_enqueued + 1, sizeof *launches);
+	bool ok = streams_find(t->w, rank, &s);
+	int64_t *launches = big_alloc((work_is_ours(t->w) ? rank->n_launches : rank->n_enqueued) + 1, sizeof *launches);
 	size_t *firsts = calloc(s.n + 1, sizeof *firsts);
 
-	t->values = big_alloc(rank->n_enqueued + rank->n + 1, sizeof *t->values);
-	ok = ok && launches && firsts && t->values && sort_launches(rank, &s, launches, firsts);
+	ok = ok && launches && firsts && sort_launches(t->w, rank, &s, launches, firsts);
 	for (size_t i = 0; ok && i < s.n; i++)
-		ok = add_stream(t, (queue){ rank, s.items[i].stream, launches + firsts[i], firsts[i + 1] - firsts[i],
-					    s.order + s.items[i].first, s.items[i].n });
+		ok = add_stream(t, (queue){ .w = t->w,
+					    .rank = rank,
+					    .stream = s.items[i].stream,
+					    .launches = launches + firsts[i],
+					    .n_launches = firsts[i + 1] - firsts[i],
+					    .items = s.order + s.items[i].first,
+					    .n_items = s.items[i].n });
 	streams_done(&s);
 	free(launches);
 	free(firsts);
-	free(t->values);
-	t->values = NULL;
+	VEC_DONE(&t->counts);
 	return ok;
 }
 

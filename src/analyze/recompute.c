@@ -51,11 +51,11 @@ static bool *mark_rows(const rows *r, const uint8_t *sites)
 	bool *marks = calloc(r->n + 1, sizeof *marks);
 
 	for (uint32_t i = 0, end = 0, backward_end = 0; marks && i < r->n; i++) {
-		uint8_t flags = sites[r->items[i].site];
+		uint8_t flags = sites[rows_at(r, i).site];
 		if ((flags & STARTS) && i >= end)
-			end = r->items[i].end;
+			end = rows_at(r, i).end;
 		if ((flags & BACKWARD) && i < end && i >= backward_end)
-			backward_end = r->items[i].end;
+			backward_end = rows_at(r, i).end;
 		marks[i] = i < end && i >= backward_end;
 	}
 	return marks;
@@ -82,8 +82,8 @@ static bool put_ranks(const work *w, const bool *marks, sonde_result *r, coverag
 		work_spans all = { 0 }, again = { 0 };
 		uint64_t n = 0, n_host = 0;
 		for (size_t i = 0; i < rank->n; i++) {
-			const work_item *item = &rank->items[i];
-			bool is_again = item->launch != WORK_NONE && marks[rank->calls[item->launch].row];
+			const work_item *item = WORK_AT(w, rank, i);
+			bool is_again = item->launch != WORK_NONE && marks[work_call_at(w, rank, item->launch).row];
 			spans_add(&all, item->start, item->start + item->dur);
 			if (is_again)
 				spans_add(&again, item->start, item->start + item->dur);
@@ -130,7 +130,7 @@ static bool put_ops(const op_calls *o, const bool *marks, const sonde_analyze_op
 
 	for (size_t i = 0; ok && i < o->calls.n; i++) {
 		const op_call *call = &o->calls.items[i];
-		uint32_t key[] = { in->sites[in->items[call->row].site].name, call->rank };
+		uint32_t key[] = { in->sites[rows_at(in, call->row).site].name, call->rank };
 		uint32_t at = intern(&keys, (const char *)key, sizeof key);
 		ok = at != INTERN_NONE && (at < sums.n || VEC_ADD(&sums));
 		if (!ok)

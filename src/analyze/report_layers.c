@@ -42,7 +42,7 @@ static void put_layer(sonde_result *r, table *t, const profile *p, const profile
 	const stats *s = &l->stats;
 	cell *c = table_row(r, t, 0);
 
-	c[0] = cell_string(result_string(r, name_of(p, l)));
+	c[0] = cell_string(name_of(p, l));
 	c[1] = cell_count(s->calls);
 	c[2] = cell_ns(s->sum_ns);
 	c[3] = cell_ns(s->self_ns);
@@ -65,7 +65,7 @@ static void add_history(sonde_result *r, const profile *p, profile_layer *const 
 				sizeof history_columns / sizeof history_columns[0]);
 
 	for (size_t i = 0; i < n; i++) {
-		const char *name = result_string(r, name_of(p, layers[i]));
+		const char *name = name_of(p, layers[i]);
 		for (size_t k = 0; k < PROFILE_HISTORY; k++) {
 			const profile_point *point = &layers[i]->history[k];
 			if (!point->calls)

@@ -33,6 +33,8 @@ void sonde_result_free(sonde_result *r)
 {
 	if (!r)
 		return;
+	for (result_owned *o = r->owned; o; o = o->next)
+		o->release(o->object);
 	arena_done(&r->arena);
 	free(r);
 }
@@ -42,10 +44,14 @@ void result_take(sonde_result *r, sonde_result *from)
 	result_value **values = &r->values;
 	table **tables = &r->tables;
 	result_note **notes = &r->notes;
+	result_owned **owned = &r->owned;
 
 	r->failed = r->failed || !result_ok(from);
 	if (!from)
 		return;
+	while (*owned)
+		owned = &(*owned)->next;
+	*owned = from->owned;
 	while (*values)
 		values = &(*values)->next;
 	while (*tables)
@@ -71,6 +77,18 @@ static void *allocate(sonde_result *r, size_t n, size_t size)
 		memory = arena_alloc(&r->arena, bytes);
 	r->failed = !memory;
 	return memory;
+}
+
+void result_own(sonde_result *r, void (*release)(void *object), void *object)
+{
+	result_owned *owned = allocate(r, 1, sizeof *owned);
+
+	if (!owned) {
+		release(object);
+		return;
+	}
+	*owned = (result_owned){ release, object, r->owned };
+	r->owned = owned;
 }
 
 const char *result_string(sonde_result *r, const char *text)
@@ -224,6 +242,17 @@ void table_sort(table *t, size_t by)
 {
 	if (t && t->n_rows)
 		qsort_r(t->cells, t->n_rows, t->n_columns * sizeof *t->cells, compare_rows, &by);
+}
+
+void table_make(table *t, size_t n_rows, uint8_t *depths, cell (*make)(const void *, size_t, size_t),
+		const void *context)
+{
+	if (!t)
+		return;
+	t->n_rows = n_rows;
+	t->depths = depths;
+	t->make = make;
+	t->context = context;
 }
 
 static bool grow(sonde_result *r, table *t)

@@ -10,8 +10,12 @@
  *   result_finding(), finding_*()        what is worth changing; result_rank_findings() puts them in order
  *   result_note_add()                    a line below the tables: "memory    cpu peak 312 MiB at 4.81 s"
  *
- * All memory belongs to the result's arena. Building never fails visibly: after out of memory result_ok() is false and
- * further calls do nothing.
+ *   result_own()                         something else that is released with the result
+ *   table_cell()                         one cell, for presenters
+ *
+ * All memory belongs to the result's arena, or is owned. A table of very many rows has no cells of its own: it makes
+ * them when they are asked for (table_make()). Building never fails visibly: after out of memory result_ok() is false
+ * and further calls do nothing.
  */
 #ifndef SONDE_ANALYZE_RESULT_H
 #define SONDE_ANALYZE_RESULT_H
@@ -76,8 +80,10 @@ typedef struct sonde_table {
 	const char *title; /* above the table in text; NULL: none */
 	const column *columns;
 	size_t n_columns;
-	cell *cells;	 /* n_rows x n_columns, row by row */
-	uint8_t *depths; /* indentation of the first column, one per row */
+	cell *cells;	 /* n_rows x n_columns, row by row; NULL where `make` makes them */
+	uint8_t *depths; /* indentation of the first column, one per row; NULL: none is indented */
+	cell (*make)(const void *context, size_t row, size_t at);
+	const void *context; /* of make */
 	size_t n_rows;
 	size_t capacity;
 	size_t n_shown;	  /* rows in text, the rest is summed up in `more`; SIZE_MAX, at first: all; 0: no table */
@@ -100,8 +106,16 @@ typedef struct result_note {
 	struct result_note *next;
 } result_note;
 
+/* Something that is not in the arena. */
+typedef struct result_owned {
+	void (*release)(void *object);
+	void *object;
+	struct result_owned *next;
+} result_owned;
+
 struct sonde_result {
 	arena arena;
+	result_owned *owned;
 	const char *name;     /* "report" */
 	const char *headline; /* NULL: none */
 	const char *summary;  /* one sentence about the analysis, static; NULL: none */
@@ -121,6 +135,9 @@ sonde_result *result_new(const char *name);
 bool result_ok(const sonde_result *r);
 /* Puts the values, tables and notes of `from` behind those of r, and frees it. NULL stands for one that failed. */
 void result_take(sonde_result *r, sonde_result *from);
+/* release(object) is called when the result is freed, in the reverse order of the calls; at once after out of memory.
+ */
+void result_own(sonde_result *r, void (*release)(void *object), void *object);
 const char *result_string(sonde_result *r, const char *text); /* a copy in the arena; NULL stays NULL */
 const char *result_format(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void result_headline(sonde_result *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -133,6 +150,18 @@ void result_note_add(sonde_result *r, const char *label, const char *format, ...
 table *result_table(sonde_result *r, const char *key, const char *title, const column *columns, size_t n_columns);
 /* Appends a row of n_columns unknown cells to fill in; never NULL (a dummy row after out of memory). */
 cell *table_row(sonde_result *r, table *t, unsigned depth);
+/* Gives an empty table n_rows rows whose cells are made when they are asked for, again each time: make(context, row,
+   column), from any thread. depths: as in the table. What context and depths point to lives as long as the result. */
+void table_make(table *t, size_t n_rows, uint8_t *depths, cell (*make)(const void *, size_t, size_t),
+		const void *context);
+static inline cell table_cell(const table *t, size_t n, size_t at)
+{
+	return t->make ? t->make(t->context, n, at) : t->cells[n * t->n_columns + at];
+}
+static inline unsigned table_depth(const table *t, size_t n)
+{
+	return t->depths ? t->depths[n] : 0;
+}
 /* By a column of integers, the largest first, then by the first column; not for trees. */
 void table_sort(table *t, size_t by);
 /* Columns by their keys; series may be NULL. A key that the table does not have is ignored, and so is the chart. */

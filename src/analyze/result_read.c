@@ -149,12 +149,13 @@ bool sonde_table_column(const sonde_table *t, size_t index, sonde_column *ret_co
 
 unsigned sonde_table_depth(const sonde_table *t, size_t row)
 {
-	return row < t->n_rows ? t->depths[row] : 0;
+	return row < t->n_rows ? table_depth(t, row) : 0;
 }
 
 sonde_value sonde_table_cell(const sonde_table *t, size_t row, size_t at)
 {
 	if (row >= t->n_rows || at >= t->n_columns)
 		return (sonde_value){ .type = SONDE_VALUE_UNKNOWN };
-	return value_of(&t->cells[row * t->n_columns + at]);
+	cell c = table_cell(t, row, at);
+	return value_of(&c);
 }

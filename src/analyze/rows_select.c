@@ -1,9 +1,10 @@
 /*
  * What a selection of steps, ranks and times leaves of the rows. See rows.h.
  *
- * Rows that stay keep their order and close the gaps in place; everything that refers to rows by number is renumbered.
+ * A device row goes by the start of what launched it, so the launches are looked at first: for each slice that was
+ * launched two bits say whether the launch is there and whether it is in.
  */
-#include "analyze/rows.h"
+#include "analyze/rows_select.h"
 
 #include <stdlib.h>
 #include "base/parse_units.h"
@@ -25,13 +26,6 @@ static bool in_steps(const rows *r, const rows_options *o, int32_t rank, int64_t
 	return false;
 }
 
-/* Where the warm-up of a rank ends: the start of its first step that counts. The last answer is kept in *known. */
-typedef struct warmup_end {
-	bool is_known;
-	int32_t rank;
-	int64_t ns;
-} warmup_end;
-
 static int64_t end_of_warmup(const rows *r, const rows_options *o, int32_t rank, warmup_end *known)
 {
 	size_t n = 0;
@@ -45,18 +39,14 @@ static int64_t end_of_warmup(const rows *r, const rows_options *o, int32_t rank,
 	return known->ns;
 }
 
-static bool is_selected(const rows *r, const rows_options *o, const row *at, warmup_end *known)
+/* By the time at which the host began it. */
+static bool began_in(selection *s, int32_t rank, int64_t began)
 {
-	int32_t rank = row_rank(r, at);
-	int64_t began = at->launch != ROW_NONE ? r->items[at->launch].start_ns : at->start_ns;
+	const rows_options *o = s->options;
 
-	if (o->n_warmup && began < end_of_warmup(r, o, rank, known))
+	if (o->n_warmup && began < end_of_warmup(s->r, o, rank, &s->known))
 		return false;
-	if (o->ranks && !number_list_has(o->ranks, rank))
-		return false;
-	if (o->use_time && (at->start_ns < o->from_ns || at->start_ns >= o->to_ns))
-		return false;
-	return !o->use_steps || in_steps(r, o, rank, began);
+	return !o->use_steps || in_steps(s->r, o, rank, began);
 }
 
 /* The steps that are out are gone by now. */
@@ -72,79 +62,118 @@ bool rows_choose(const rows *r, const rows_options *o, int32_t rank, int64_t ns)
 	return !o->use_steps || in_steps(r, o, rank, ns);
 }
 
-/* new_of[i]: how many rows before i stay. */
-static bool stays(const uint32_t *new_of, uint32_t i)
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
+
+static bool bit_at(const uint8_t *bits, uint64_t i)
 {
-	return new_of[i] != new_of[i + 1];
+	return bits[i / 8] >> i % 8 & 1;
 }
 
-static uint32_t renumber(const uint32_t *new_of, uint32_t i)
+static void set_bit(uint8_t *bits, uint64_t i)
 {
-	return i != ROW_NONE && stays(new_of, i) ? new_of[i] : ROW_NONE;
+	bits[i / 8] |= (uint8_t)(1 << i % 8);
 }
 
-/* Rows keep their order; numbers of rows change. */
-static void close_gaps(rows *r, const uint32_t *new_of)
+/* Calls of a lane are mostly asked for one after the other: the block of each of the last lanes is kept. */
+enum { CALL_LANES = 16 };
+typedef struct call_times {
+	lane_cursor *cursors[CALL_LANES];
+	uint32_t lanes[CALL_LANES];
+	uint64_t first[CALL_LANES]; /* row of the block's first slice */
+} call_times;
+
+/* False: it is not there or cannot be read. */
+static bool start_of(call_times *c, const sonde_index *ix, uint64_t slice, int64_t *ret_ns)
 {
-	size_t n = 0, n_steps = 0;
+	size_t n_lanes;
+	const index_lane *lanes = index_lanes(ix, &n_lanes);
+	uint32_t lane = index_lane_of(ix, slice);
 
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (!stays(new_of, i))
-			continue;
-		row *to = &r->items[n++];
-		*to = r->items[i];
-		to->end = new_of[to->end];
-		to->parent = renumber(new_of, to->parent);
-		to->launch = renumber(new_of, to->launch);
-	}
-	for (size_t i = 0; i < r->n_slices; i++)
-		r->row_of_slice[i] = renumber(new_of, r->row_of_slice[i]);
-	for (size_t i = 0; i < r->n_steps; i++) {
-		uint32_t at = renumber(new_of, r->steps[i].row);
-		if (at == ROW_NONE)
-			continue;
-		r->steps[n_steps] = r->steps[i];
-		r->steps[n_steps++].row = at;
-	}
-	r->n_steps = n_steps;
-	for (size_t i = 0; i <= r->n_tracks; i++)
-		r->first_of_track[i] = new_of[r->first_of_track[i]];
-	r->n_left_out = r->n - n;
-	r->n = n;
-}
-
-/* When the tracks ran, as far as their rows are in. */
-static void narrow_places(rows *r)
-{
-	for (size_t t = 0; t < r->n_tracks; t++) {
-		rows_place *place = &r->places[t];
-		place->start_ns = INT64_MAX;
-		place->end_ns = INT64_MIN;
-		for (uint32_t i = r->first_of_track[t]; i < r->first_of_track[t + 1]; i = r->items[i].end)
-			place_widen(place, r->items[i].start_ns, row_end_ns(&r->items[i]));
-	}
-}
-
-bool rows_select(rows *r, const rows_options *o)
-{
-	uint32_t *new_of = malloc((r->n + 1) * sizeof *new_of), n = 0;
-	warmup_end known = { 0 };
-
-	if (!new_of)
+	if (lane == INDEX_NONE)
 		return false;
-	for (size_t i = 0; i < r->n; i++) {
-		new_of[i] = n;
-		n += is_selected(r, o, &r->items[i], &known);
+	uint64_t number = slice - lanes[lane].first_slice, first = number - number % COLUMNS_ROWS;
+	size_t at = lane % CALL_LANES;
+	if (c->lanes[at] != lane || c->first[at] != first) {
+		lane_first(c->cursors[at], ix, lane, first);
+		bool is_read = lane_load(c->cursors[at]) && c->cursors[at]->row == first;
+		c->lanes[at] = is_read ? lane : INDEX_NONE;
+		c->first[at] = first;
+		if (!is_read)
+			return false;
 	}
-	new_of[r->n] = n;
-	for (size_t i = 0; i < r->n;
-	     i++) { /* a parent comes before its children, so its own is already one that stays */
-		uint32_t parent = r->items[i].parent;
-		if (parent != ROW_NONE && !stays(new_of, parent))
-			r->items[i].parent = r->items[parent].parent;
+	*ret_ns = c->cursors[at]->start[number - first] - index_start_ns(ix);
+	return number - first < c->cursors[at]->n;
+}
+
+static void note_launches(selection *s, call_times *calls, table_cursor *c)
+{
+	const rows *r = s->r;
+	size_t n_lanes;
+	const index_lane *lanes = index_lanes(r->ix, &n_lanes);
+	int64_t launch[COLUMNS_MAX], began;
+
+	table_first(c, r->ix, SECTION_LAUNCHES, 0);
+	while (table_next(c, launch)) {
+		uint64_t device = (uint64_t)launch[LAUNCH_DEVICE];
+		uint32_t lane = index_lane_of(r->ix, device);
+		if (lane == INDEX_NONE || lanes[lane].track >= r->n_tracks || launch[LAUNCH_HOST] <= 0 ||
+		    !start_of(calls, r->ix, (uint64_t)launch[LAUNCH_HOST] - 1, &began))
+			continue;
+		set_bit(s->is_launched, device);
+		if (began_in(s, track_rank(r, lanes[lane].track), began))
+			set_bit(s->launch_is_in, device);
 	}
-	close_gaps(r, new_of);
-	narrow_places(r);
-	free(new_of);
-	return true;
+}
+
+static bool load_launches(selection *s)
+{
+	table_cursor *c = malloc(sizeof *c);
+	call_times calls = { 0 };
+	bool ok = c != NULL;
+
+	for (size_t i = 0; i < CALL_LANES; i++) {
+		calls.lanes[i] = INDEX_NONE;
+		calls.cursors[i] = malloc(sizeof *calls.cursors[i]);
+		ok = ok && calls.cursors[i];
+	}
+	if (ok)
+		note_launches(s, &calls, c);
+	index_release_pages(s->r->ix);
+	for (size_t i = 0; i < CALL_LANES; i++)
+		free(calls.cursors[i]);
+	free(c);
+	return ok;
+}
+
+/* ---- Slices ------------------------------------------------------------------------------------------------------ */
+
+bool selection_init(selection *s, const rows *r, const rows_options *options)
+{
+	*s = (selection){ .r = r, .options = options };
+	if (!options->use_steps && !options->n_warmup)
+		return true;
+	s->is_launched = calloc(r->n_slices / 8 + 1, 1);
+	s->launch_is_in = calloc(r->n_slices / 8 + 1, 1);
+	return s->is_launched && s->launch_is_in && load_launches(s);
+}
+
+bool selection_has(selection *s, const index_slice *slice, uint32_t track)
+{
+	const rows_options *o = s->options;
+	int32_t rank = track_rank(s->r, track);
+	int64_t start_ns = slice->start_ns - index_start_ns(s->r->ix);
+
+	if (o->ranks && !number_list_has(o->ranks, rank))
+		return false;
+	if (o->use_time && (start_ns < o->from_ns || start_ns >= o->to_ns))
+		return false;
+	if (s->is_launched && bit_at(s->is_launched, slice->id))
+		return bit_at(s->launch_is_in, slice->id);
+	return began_in(s, rank, start_ns);
+}
+
+void selection_done(selection *s)
+{
+	free(s->is_launched);
+	free(s->launch_is_in);
 }

@@ -167,14 +167,55 @@ void tally_link(rule_run *r, sonde_finding *f, const tally *t)
 	}
 }
 
+static site_set empty_set(const rule_run *r)
+{
+	site_set s;
+
+	if (!site_set_init(&s, &r->e->rows))
+		r->result->failed = true;
+	return s;
+}
+
+site_set rule_sites(const rule_run *r, uint32_t traits)
+{
+	site_set s = empty_set(r);
+
+	for (uint32_t i = 0; s.has && i < r->e->rows.n_sites; i++)
+		if (r->e->traits[i] & traits)
+			site_set_add(&s, i);
+	return s;
+}
+
+site_set rule_sites_named(const rule_run *r, const char *name)
+{
+	const rows *all = &r->e->rows;
+	site_set s = empty_set(r);
+
+	for (uint32_t i = 0; s.has && i < all->n_sites; i++)
+		if (strcmp(index_text(all->ix, all->sites[i].name), name) == 0)
+			site_set_add(&s, i);
+	return s;
+}
+
+site_set rule_kernels(const rule_run *r)
+{
+	const rows *all = &r->e->rows;
+	site_set s = empty_set(r);
+
+	for (uint32_t i = 0; s.has && i < all->n_sites; i++)
+		if (all->sites[i].class == CLASS_KERNEL || all->sites[i].class == CLASS_COPY)
+			site_set_add(&s, i);
+	return s;
+}
+
 tally tally_rows(const rule_run *r, uint32_t traits)
 {
-	const evidence *e = r->e;
+	site_set sites = rule_sites(r, traits);
 	tally t = { 0 };
 
-	for (size_t i = 0; i < e->rows.n; i++)
-		if (row_traits(e, &e->rows.items[i]) & traits)
-			tally_add(&t, (uint32_t)i, e->rows.items[i].dur_ns);
+	FOR_ROWS(i, r, &sites)
+	tally_add(&t, (uint32_t)i, rows_at(&r->e->rows, i).dur_ns);
+	site_set_done(&sites);
 	return t;
 }
 
@@ -189,7 +230,7 @@ bool row_is_inside(const evidence *e, uint32_t number, uint32_t traits)
 uint32_t row_at(const evidence *e, uint32_t track, int64_t ns)
 {
 	size_t first = e->rows.first_of_track[track];
-	size_t next = FIRST_NOT(i, first, e->rows.first_of_track[track + 1], e->rows.items[i].start_ns <= ns);
+	size_t next = FIRST_NOT(i, first, e->rows.first_of_track[track + 1], rows_at(&e->rows, i).start_ns <= ns);
 
 	if (next == first)
 		return ROW_NONE;

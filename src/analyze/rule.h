@@ -101,14 +101,27 @@ typedef struct tally {
 void tally_add(tally *t, uint32_t number, int64_t ns);
 /* Their slices and names go into the finding. */
 void tally_link(rule_run *r, sonde_finding *f, const tally *t);
+/* The sites of rows that a rule looks for; site_set_done(). Out of memory: there are none, and the result has failed.
+ */
+site_set rule_sites(const rule_run *r, uint32_t traits);
+site_set rule_sites_named(const rule_run *r, const char *name);
+site_set rule_kernels(const rule_run *r); /* what runs on devices, copies too */
+static inline size_t rule_next(const rule_run *r, const site_set *sites, size_t i)
+{
+	return sites->has ? rows_next(&r->e->rows, sites, i) : r->e->rows.n;
+}
+#define FOR_ROWS(i, r, sites)                                                                                          \
+	for (size_t i = rule_next(r, sites, 0); i < (r)->e->rows.n; i = rule_next(r, sites, i + 1))
+
 /* Rows with any of the traits, host or device, by their own duration. */
 tally tally_rows(const rule_run *r, uint32_t traits);
 
 /* Device rows with any of the traits: how long they run while nothing computes. Adds them to the tally. */
 int64_t rule_exposed(const rule_run *r, uint32_t traits, tally *t);
-/* How long the device is idle around the ends of the host rows for which `wanted` is true: until it gets new work, but
-   for the time in which the host loads data. */
-int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, uint32_t number), tally *t);
+/* How long the device is idle around the ends of the host rows with any of the traits for which `wanted` is true (NULL:
+   all): until it gets new work, but for the time in which the host loads data. */
+int64_t rule_idle_behind(const rule_run *r, uint32_t traits, bool (*wanted)(const evidence *e, uint32_t number),
+			 tally *t);
 /* Sums the device's idle stretches longer than least_ns whose end was launched after they began (`late`) or before. */
 int64_t rule_gaps(const rule_run *r, bool late, int64_t least_ns, tally *t);
 /* A kernel with a launching call of its own (one launch of a graph has many), no collective. */
@@ -182,9 +195,15 @@ void rule_starved(rule_run *r, const starved_rule *what);
 
 /* The time goes into the finding, and what the device did next. */
 void rule_link_time(rule_run *r, sonde_finding *f, int32_t rank, int64_t from_ns, int64_t to_ns);
-/* The time in which a device is idle for which `cost` is most; NULL: the longest. */
-typedef int64_t idle_cost(const evidence_rank *k, interval idle);
-void rule_link_idle(rule_run *r, sonde_finding *f, idle_cost *cost);
+/* The time in which a device is idle that has most in common with a set: rank by rank, and then into the finding. */
+typedef struct idle_worst {
+	const evidence_rank *k; /* NULL: none was found */
+	interval idle;
+	int64_t ns;
+} idle_worst;
+void idle_worst_find(idle_worst *worst, const evidence_rank *k, const intervals *set); /* set NULL: all of it counts */
+void rule_link_worst(rule_run *r, sonde_finding *f, const idle_worst *worst);
+void rule_link_idle(rule_run *r, sonde_finding *f); /* the longest */
 /* The innermost row of a track at a time. */
 void rule_link_place(rule_run *r, sonde_finding *f, uint32_t track, int64_t ns);
 

@@ -30,29 +30,25 @@ int64_t rule_exposed(const rule_run *r, uint32_t traits, tally *t)
 	return sum;
 }
 
-/* The idle stretch that holds the time, or NULL. */
-static const interval *idle_at(const evidence_rank *k, int64_t ns)
-{
-	size_t at = FIRST_NOT(i, 0, k->idle.n, k->idle.items[i].end <= ns);
-
-	return at < k->idle.n && k->idle.items[at].start <= ns ? &k->idle.items[at] : NULL;
-}
-
-int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, uint32_t number), tally *t)
+int64_t rule_idle_behind(const rule_run *r, uint32_t traits, bool (*wanted)(const evidence *e, uint32_t number),
+			 tally *t)
 {
 	const evidence *e = r->e;
 	intervals *stretches = calloc(e->n_ranks + 1, sizeof *stretches); /* several rows may share one */
 	int64_t sum = 0;
 
+	site_set sites = rule_sites(r, traits);
+
 	r->result->failed = r->result->failed || !stretches;
-	for (size_t i = 0; stretches && i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		const evidence_rank *k = wanted(e, (uint32_t)i) ? evidence_find_rank(e, row_rank(&e->rows, at)) : NULL;
+	for (size_t i = rule_next(r, &sites, 0); stretches && i < e->rows.n; i = rule_next(r, &sites, i + 1)) {
+		const row *at = ROW_AT(&e->rows, i);
+		bool counts = !wanted || wanted(e, (uint32_t)i);
+		const evidence_rank *k = counts ? evidence_find_rank(e, row_rank(&e->rows, at)) : NULL;
 		if (!k)
 			continue;
-		const interval *idle = idle_at(k, row_end_ns(at));
-		if (idle)
-			intervals_add(&stretches[k - e->ranks], idle->start, idle->end);
+		interval idle;
+		if (intervals_find(&k->idle, row_end_ns(at), &idle))
+			intervals_add(&stretches[k - e->ranks], idle.start, idle.end);
 		tally_add(t, (uint32_t)i, at->dur_ns);
 	}
 	for (size_t i = 0; stretches && i < e->n_ranks; i++) {
@@ -62,6 +58,7 @@ int64_t rule_idle_behind(const rule_run *r, bool (*wanted)(const evidence *e, ui
 		intervals_done(&stretches[i]);
 	}
 	free(stretches);
+	site_set_done(&sites);
 	return sum;
 }
 

@@ -17,7 +17,7 @@ static bool add_part(use_parts *to, const evidence_rank *k, int64_t from, int64_
 		return true;
 	use_part *part = VEC_ADD(to);
 	if (part)
-		*part = (use_part){ from, to_ns, seen, intervals_overlap_with(&k->busy, from, to_ns), k->of->rank };
+		*part = (use_part){ from, to_ns, seen, evidence_busy_ns(k, from, to_ns), k->of->rank };
 	return part;
 }
 
@@ -42,7 +42,7 @@ use_parts rule_device_use(const rule_run *r)
 				      k->of->steps[s].start_ns + k->of->steps[s].dur_ns);
 		if (k->of->n_steps || !k->span.n)
 			continue;
-		int64_t start = k->span.items[0].start, length = k->span.items[k->span.n - 1].end - start;
+		int64_t start = intervals_span(&k->span).start, length = intervals_span(&k->span).end - start;
 		for (int64_t p = 0; ok && p < PARTS; p++)
 			ok = add_part(&parts, k, start + length / PARTS * p, start + length / PARTS * (p + 1));
 	}
@@ -92,9 +92,8 @@ static bool add_sample(counter_samples *to, const evidence_rank *k, int64_t from
 		return true;
 	counter_sample *sample = VEC_ADD(to);
 	if (sample)
-		*sample = (counter_sample){
-			{ from, to_ns, seen, intervals_overlap_with(&k->busy, from, to_ns), k->of->rank }, value
-		};
+		*sample =
+			(counter_sample){ { from, to_ns, seen, evidence_busy_ns(k, from, to_ns), k->of->rank }, value };
 	return sample != NULL;
 }
 
@@ -239,25 +238,32 @@ void rule_link_time(rule_run *r, sonde_finding *f, int32_t rank, int64_t from_ns
 	finding_slice(r->result, f, evidence_row(r->e, k->of->device[at])->slice);
 }
 
-void rule_link_idle(rule_run *r, sonde_finding *f, idle_cost *cost)
+void idle_worst_find(idle_worst *worst, const evidence_rank *k, const intervals *set)
 {
-	const evidence_rank *worst = NULL;
-	interval longest = { 0 };
-	int64_t most = 0;
+	interval idle;
+
+	for (interval_walk at = intervals_first(&k->idle); intervals_next(&at, &idle);) {
+		int64_t ns = idle.end - idle.start;
+		if (ns > worst->ns && set)
+			ns = intervals_overlap_with(set, idle.start, idle.end);
+		if (ns > worst->ns)
+			*worst = (idle_worst){ k, idle, ns };
+	}
+}
+
+void rule_link_worst(rule_run *r, sonde_finding *f, const idle_worst *worst)
+{
+	if (worst->k)
+		rule_link_time(r, f, worst->k->of->rank, worst->idle.start, worst->idle.end);
+}
+
+void rule_link_idle(rule_run *r, sonde_finding *f)
+{
+	idle_worst worst = { 0 };
 
 	for (size_t i = 0; i < r->e->n_ranks; i++)
-		for (size_t j = 0; j < r->e->ranks[i].idle.n; j++) {
-			const evidence_rank *k = &r->e->ranks[i];
-			interval idle = k->idle.items[j];
-			int64_t ns = cost ? cost(k, idle) : idle.end - idle.start;
-			if (ns <= most)
-				continue;
-			most = ns;
-			longest = idle;
-			worst = k;
-		}
-	if (worst)
-		rule_link_time(r, f, worst->of->rank, longest.start, longest.end);
+		idle_worst_find(&worst, &r->e->ranks[i], NULL);
+	rule_link_worst(r, f, &worst);
 }
 
 void rule_link_place(rule_run *r, sonde_finding *f, uint32_t track, int64_t ns)

@@ -34,6 +34,7 @@ typedef struct sequence {
 typedef struct finder {
 	const calls *c;
 	const char *wanted;
+	bool *is_wanted; /* by site */
 	size_t shortest;
 	intern_table found;
 	VEC(sequence) sums;
@@ -114,7 +115,17 @@ static bool add_call(finder *f, const calls_rank *k, uint32_t at)
 
 static bool is_wanted(const finder *f, const call *at)
 {
-	return *f->wanted ? strstr(call_name(f->c, at->site), f->wanted) != NULL : f->c->is_op[at->site];
+	return f->is_wanted[at->site];
+}
+
+static bool mark_sites(finder *f)
+{
+	size_t n = f->c->w ? f->c->w->rows.n_sites : 0;
+
+	f->is_wanted = malloc(n + 1);
+	for (uint32_t i = 0; f->is_wanted && i < n; i++)
+		f->is_wanted[i] = *f->wanted ? strstr(call_name(f->c, i), f->wanted) != NULL : f->c->is_op[i];
+	return f->is_wanted != NULL;
 }
 
 /* The depth at which HTA looks, or -1: anywhere. */
@@ -128,8 +139,9 @@ static int32_t least_depth(const finder *f, const calls_rank *k)
 	return f->c->w->is_hta ? least : -1;
 }
 
-static bool find(finder *f, const calls_rank *k)
+static bool find(void *context, const calls_rank *k)
 {
+	finder *f = context;
 	int32_t depth = least_depth(f, k);
 	bool ok = true;
 
@@ -142,7 +154,7 @@ static bool find(finder *f, const calls_rank *k)
 	return ok;
 }
 
-static void put(finder *f, const calls_rank *k, sonde_result *r, table *t)
+static void put(finder *f, int32_t rank, sonde_result *r, table *t)
 {
 	if (f->sums.n)
 		qsort(f->sums.items, f->sums.n, sizeof *f->sums.items, by_count);
@@ -152,7 +164,7 @@ static void put(finder *f, const calls_rank *k, sonde_result *r, table *t)
 		const uint32_t *words = intern_words_at(&f->found, s->number, &n);
 		cell *c = table_row(r, t, 0);
 		c[0] = cell_string(result_string(r, index_text(f->c->w->rows.ix, words[0])));
-		c[1] = cell_integer(k->rank);
+		c[1] = cell_integer(rank);
 		c[2] = cell_count(s->count);
 		c[3] = cell_count(n - 1);
 		c[4] = work_cell(f->c->w, s->kernels);
@@ -168,15 +180,18 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	table *t = result_table(r, "sequences", "Kernels in a row under an operator", sequence_columns,
 				sizeof sequence_columns / sizeof sequence_columns[0]);
 	double shortest = setting(options, &length_setting);
-	finder f = { .c = calls_of(w, options),
+	calls_parts parts = { 0 };
+	finder f = { .c = w->is_hta ? calls_of(w, options) : &parts.c,
 		     .wanted = setting_text(options, &operator_setting),
 		     .shortest = shortest > 1 ? (size_t)shortest : 1 };
-	bool ok = f.c != NULL;
+	bool ok = w->is_hta ? f.c != NULL : calls_parts_init(&parts, w);
 
-	for (size_t i = 0; ok && i < f.c->n_ranks; i++) {
-		ok = find(&f, &f.c->ranks[i]);
+	ok = ok && mark_sites(&f);
+	for (size_t i = 0; ok && i < (w->is_hta ? f.c->n_ranks : w->n_ranks); i++) {
+		int32_t rank = w->is_hta ? f.c->ranks[i].rank : w->ranks[i].rank;
+		ok = w->is_hta ? find(&f, &f.c->ranks[i]) : calls_parts_each(&parts, rank, f.is_wanted, find, &f);
 		if (ok)
-			put(&f, &f.c->ranks[i], r, t);
+			put(&f, rank, r, t);
 	}
 	limit_rows(r, t, options, "sequences");
 	if (ok && t && !t->n_rows && !w->is_empty) {
@@ -184,8 +199,8 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		result_note_add(r, "sequences", "no operator%s%s launches %zu kernels or more",
 				*f.wanted ? " with " : "", f.wanted, f.shortest);
 	}
-	if (ok)
-		calls_say_coverage(f.c, r, "sequences");
+	if (ok && !w->is_hta)
+		calls_parts_say_coverage(&parts, r, "sequences");
 	work_differs(w, r,
 		     "sequences are of all outermost operators, whatever their depth, and kernels are in the order of "
 		     "their launches");
@@ -193,6 +208,8 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	VEC_DONE(&f.sums);
 	VEC_DONE(&f.words);
 	VEC_DONE(&f.order);
+	free(f.is_wanted);
+	calls_parts_done(&parts);
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 

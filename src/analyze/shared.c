@@ -15,6 +15,23 @@ const char *trace_title(const sonde_trace *trace)
 	return !path ? "standard input" : slash ? slash + 1 : path;
 }
 
+static void free_trace(void *trace)
+{
+	sonde_trace_free(trace);
+}
+
+static void free_profile(void *p)
+{
+	profile_free(p);
+}
+
+bool result_keep_profile(sonde_result *r, profile *p)
+{
+	result_own(r, free_trace, trace_hold(p->trace));
+	result_own(r, free_profile, p);
+	return result_ok(r);
+}
+
 /* The program: as `sonde record` was told, or as the runtime saw it. */
 static const char *program_of(const sonde_trace *trace)
 {
@@ -123,7 +140,7 @@ void result_add_memory(sonde_result *r, const profile *p)
 		int64_t peak_at = m->peak_bytes ? m->peak_ns - p->start_ns : 0;
 		if (m->peak_bytes)
 			c[2] = cell_ns(peak_at);
-		c[3] = cell_string(result_string(r, inside));
+		c[3] = cell_string(inside);
 		c[4] = cell_bytes(m->current_bytes);
 		c[5] = cell_count(m->n_allocs);
 		c[6] = cell_count(m->n_frees);
@@ -199,7 +216,7 @@ void result_add_counters(sonde_result *r, const profile *p)
 	for (size_t i = 0; i < p->counters.n; i++) {
 		const profile_counter *k = &p->counters.items[i];
 		cell *c = table_row(r, t, 0);
-		c[0] = cell_string(result_string(r, trace_text(p->trace, k->name)));
+		c[0] = cell_string(trace_text(p->trace, k->name));
 		c[1] = cell_count(k->n);
 		c[2] = cell_number(k->first);
 		c[3] = cell_number(k->last);
@@ -345,7 +362,10 @@ static bool has_note(const sonde_result *r, const char *label)
 void result_note_losses(sonde_result *r, const sonde_trace *trace)
 {
 	loss lost[N_LOST];
+	sonde_error err;
 
+	if (!has_note(r, "damaged") && sonde_trace_damage(trace, &err))
+		result_note_add(r, "damaged", "byte %" PRId64 ": %s", err.position, err.message);
 	if (has_note(r, "lost") || has_note(r, "damaged"))
 		return;
 	if (trace_is_imported(trace)) {
@@ -374,6 +394,8 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 		{ "n_repaired", "scopes without an end, closed with the scope around them", counts->n_repaired },
 		{ "n_unmatched_ends", "ends without a begin", counts->n_unmatched_ends },
 		{ "n_clamped", "time stamps before their predecessor's", counts->n_clamped },
+		{ "n_times_outside", "events with times far outside of the recording, moved to when they were recorded",
+		  counts->n_outside },
 		{ "n_unknown_names", "events with an unknown name", counts->n_unknown },
 		{ "n_names_refused", "names that found no room", d->n_names_refused },
 		{ "n_too_deep", "scopes nested too deep", counts->n_too_deep },
@@ -411,7 +433,7 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 		result_note_add(r, "damaged", "the file is cut off: its last %" PRIu64 " bytes are not a whole block",
 				d->truncated_bytes);
 	if (d->torn_index_bytes)
-		result_note_add(r, "index", "cut off; everything is read from the recording in front of it");
+		result_note_add(r, "index", "damaged or cut off; everything is read from the recording in front of it");
 	if (d->first_damage >= 0)
 		result_note_add(r, "damaged", "from byte %" PRId64 " on: %" PRIu64 " bytes in %s", d->first_damage,
 				d->skipped_bytes, result_counted(r, d->n_damaged_blocks, "blocks skipped"));

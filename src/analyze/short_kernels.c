@@ -53,7 +53,7 @@ typedef struct shorts {
 static bool add_to_list(shorts *s, uint32_t rank, size_t number, int64_t dur_ns)
 {
 	const rows *r = &s->o->w->rows;
-	const work_item *item = &s->o->w->ranks[rank].items[number];
+	const work_item *item = WORK_AT(s->o->w, &s->o->w->ranks[rank], number);
 	uint32_t op = op_of_item(s->o, rank, number);
 	op_key key = op == ROW_NONE ? (op_key){ .name = INDEX_NONE, .rank = rank } : op_key_of(s->o, rank, op);
 
@@ -74,11 +74,11 @@ static bool add_to_list(shorts *s, uint32_t rank, size_t number, int64_t dur_ns)
 static bool add_item(shorts *s, uint32_t rank, size_t number)
 {
 	const work *w = s->o->w;
-	const work_item *item = &w->ranks[rank].items[number];
-	const row *at = &w->rows.items[item->row];
+	const work_item *item = WORK_AT(w, &w->ranks[rank], number);
+	const row *at = ROW_AT(&w->rows, item->row);
 	bool is_short = at->class == CLASS_KERNEL && (double)at->dur_ns < s->limit_ns;
 	uint32_t op = op_of_item(s->o, rank, number);
-	bool is_listed = is_short && (!w->is_tracelens || (op != ROW_NONE && s->o->is_op[w->rows.items[op].site]));
+	bool is_listed = is_short && (!w->is_tracelens || (op != ROW_NONE && s->o->is_op[rows_at(&w->rows, op).site]));
 
 	s->n_kernels += at->class == CLASS_KERNEL;
 	s->all_ns = add_bounded(s->all_ns, at->dur_ns);
@@ -103,7 +103,7 @@ static void put_list(const shorts *s, const sonde_analyze_options *options, sond
 		cell *c = table_row(r, t, 0);
 		*c++ = cell_string(result_string(r, index_text(in->ix, one->name)));
 		*c++ = one->op == ROW_NONE ? cell_unknown()
-					   : cell_string(result_string(r, row_name(in, &in->items[one->op])));
+					   : cell_string(result_string(r, row_name(in, ROW_AT(in, one->op))));
 		*c++ = one->op == ROW_NONE ? cell_unknown() : cell_string(op_shapes(s->o, one->op, r));
 		*c++ = cell_integer(s->o->w->ranks[one->rank].rank);
 		*c++ = cell_count(one->n);

@@ -1,6 +1,9 @@
 /*
  * Durations of one name: exact sums, exact extremes, and percentiles that are exact for up to STATS_EXACT calls and
  * within 0.4 % above (the middle of one of 128 steps per doubling).
+ *
+ * A trace may have millions of names that are called once or twice: of these the extremes are all there is to know, and
+ * they take no memory but the struct.
  */
 #ifndef SONDE_ANALYZE_STATS_H
 #define SONDE_ANALYZE_STATS_H
@@ -16,12 +19,8 @@ typedef struct stats {
 	int64_t total_ns; /* without calls inside calls of the same name */
 	int64_t self_ns;
 	int64_t min_ns, max_ns;
-	unsigned __int128 squares;
-	double flops, bytes;
-	int64_t *values; /* until there are more than STATS_EXACT */
-	uint32_t n_values, capacity;
-	uint64_t *octaves[STATS_OCTAVES];
-	bool failed; /* out of memory: no percentiles */
+	uint64_t squares[2];	     /* the sum of the squares: low half, high half */
+	struct stats_spread *spread; /* of more than two calls; NULL then: out of memory, no percentiles */
 } stats;
 
 /* a + b, or the largest or smallest number there is. */
@@ -41,8 +40,10 @@ static inline int64_t whole_bounded(double value)
 void stats_add(stats *s, int64_t ns);
 int64_t stats_average(const stats *s);
 int64_t stats_deviation(const stats *s);
-/* Nearest rank; sorts the values once. -1: unknown. */
-int64_t stats_percentile(stats *s, double q);
+/* After the last stats_add() and before the first stats_percentile(), which may then run in several threads. */
+void stats_finish(stats *s);
+/* Nearest rank. -1: unknown. */
+int64_t stats_percentile(const stats *s, double q);
 void stats_done(stats *s);
 
 #endif

@@ -76,7 +76,7 @@ static bool find_active(step_roles *s, const work *w, int32_t rank)
 	for (size_t t = 0; ok && t < r->n_tracks; t++) {
 		uint32_t first = r->first_of_track[t], end = r->first_of_track[t + 1];
 		for (uint32_t i = first; i < end && track_rank(r, t) == rank; i++)
-			add_row(&f, &r->items[i]);
+			add_row(&f, ROW_AT(r, i));
 	}
 	free(f.known);
 	for (int k = 0; k < STEP_OTHER; k++)
@@ -103,7 +103,7 @@ static role_step whole_rank(const work *w, size_t k)
 	role_step step = { .start_ns = INT64_MAX, .end_ns = INT64_MIN };
 
 	for (size_t i = 0; i < w->rows.n; i++) {
-		const row *at = &w->rows.items[i];
+		const row *at = ROW_AT(&w->rows, i);
 		if (row_rank(&w->rows, at) != w->rows.ranks[k].rank || (at->flags & ROW_ON_STREAM) ||
 		    at->class != CLASS_COMPUTE)
 			continue;
@@ -135,7 +135,7 @@ typedef struct device_time {
 } device_time;
 
 /* What each step launched; returns where the device was done with what came before all steps. */
-static int64_t find_launched(step_roles *s, const work_rank *rank, device_time *times)
+static int64_t find_launched(step_roles *s, const work *w, const work_rank *rank, device_time *times)
 {
 	int64_t before = s->steps[0].start_ns;
 
@@ -143,9 +143,9 @@ static int64_t find_launched(step_roles *s, const work_rank *rank, device_time *
 		times[i] = (device_time){ INT64_MAX, INT64_MIN };
 	for (size_t pass = 0; pass < 2; pass++) /* first those of steps, then what is of none */
 		for (size_t i = 0; i < rank->n; i++) {
-			const work_item *item = &rank->items[i];
+			const work_item *item = WORK_AT(w, rank, i);
 			int64_t end_ns = item->start + item->dur;
-			const work_call *call = item->launch == WORK_NONE ? NULL : &rank->calls[item->launch];
+			const work_call *call = item->launch == WORK_NONE ? NULL : WORK_CALL(w, rank, item->launch);
 			size_t at = step_of_call(s, call);
 			if (pass == 0 && at != SIZE_MAX) {
 				times[at].start_ns =
@@ -202,7 +202,7 @@ static bool find_steps(step_roles *s, const work *w, size_t k)
 	if (!rank->n_steps)
 		s->steps[0] = whole_rank(w, k);
 	s->n_steps = n;
-	int64_t before = find_launched(s, &w->ranks[k], times);
+	int64_t before = find_launched(s, w, &w->ranks[k], times);
 	for (size_t i = 0; i < n; i++)
 		n_device += s->steps[i].n_device;
 	if (n_device) {

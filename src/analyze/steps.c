@@ -29,13 +29,16 @@ static int compare(const void *a, const void *b)
 
 static void cover_until(const work_spans *s, const covered *c, int64_t *lengths)
 {
+	span_walk w = spans_first(s);
+	work_span one;
+	bool has_one = spans_next(&w, &one);
 	int64_t before = 0;
 
-	for (size_t i = 0, k = 0; i < c->n; i++) {
-		for (; k < s->n && s->items[k].end <= c->at[i]; k++)
-			before += s->items[k].end - s->items[k].start;
-		bool is_inside = k < s->n && s->items[k].start < c->at[i];
-		lengths[i] = before + (is_inside ? c->at[i] - s->items[k].start : 0);
+	for (size_t i = 0; i < c->n; i++) {
+		for (; has_one && one.end <= c->at[i]; has_one = spans_next(&w, &one))
+			before += one.end - one.start;
+		bool is_inside = has_one && one.start < c->at[i];
+		lengths[i] = before + (is_inside ? c->at[i] - one.start : 0);
 	}
 }
 
@@ -45,7 +48,7 @@ static bool make_spans(const work *w, const rows_rank *rank, work_spans *spans)
 	bool ok = true;
 
 	for (size_t i = 0; i < rank->n_device; i++) {
-		const row *at = &w->rows.items[rank->device[i]];
+		const row *at = ROW_AT(&w->rows, rank->device[i]);
 		spans_add(&spans[work_kind(w, at->site)], at->start_ns, row_end_ns(at));
 		spans_add(&spans[KERNEL_KINDS], at->start_ns, row_end_ns(at));
 	}

@@ -16,8 +16,8 @@ static size_t step_of(const straggler_search *s, const collective_event *e)
 
 	for (uint32_t i = 1; i < e->n && m->rank < s->found.reference; i++)
 		m += m[1].rank <= s->found.reference;
-	const row *at = &s->rows->items[collective_of(&s->found, m)->row];
-	int64_t ns = at->launch != ROW_NONE ? s->rows->items[at->launch].start_ns : at->start_ns;
+	const row *at = ROW_AT(s->rows, collective_of(&s->found, m)->row);
+	int64_t ns = at->launch != ROW_NONE ? rows_at(s->rows, at->launch).start_ns : at->start_ns;
 	ns -= s->found.ranks[m->rank].offset;
 
 	if (!s->steps)
@@ -108,7 +108,7 @@ static bool find_compute(straggler_search *s, const uint8_t *kinds, size_t rank)
 	const rows_rank *from = &s->rows->ranks[rank];
 
 	for (size_t i = 0; i < from->n_device; i++) {
-		const row *at = &s->rows->items[from->device[i]];
+		const row *at = ROW_AT(s->rows, from->device[i]);
 		if (kinds[at->site] == KERNEL_COMPUTE)
 			intervals_add(&s->ranks[rank].compute, at->start_ns, row_end_ns(at));
 	}

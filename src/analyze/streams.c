@@ -20,21 +20,31 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* The stream of an item; by our rules that of its track. */
+static int64_t stream_of(const work *w, const work_rank *rank, size_t i)
+{
+	if (rank->items)
+		return rank->items[i].stream;
+	size_t track = FIRST_NOT(t, 0, w->rows.n_tracks, w->rows.first_of_track[t + 1] <= rank->device[i]);
+	return w->rows.places[track].stream;
+}
+
 /* Every stream once, mostly: again where it was pushed out by another. */
-static bool list_streams(const work_rank *rank, streams *s)
+static bool list_streams(const work *w, const work_rank *rank, streams *s)
 {
 	VEC(stream_items) list = { 0 };
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < rank->n; i++) {
-		uint32_t *found = &s->found[place_of(rank->items[i].stream)];
-		if (*found < list.n && list.items[*found].stream == rank->items[i].stream)
+		int64_t stream = stream_of(w, rank, i);
+		uint32_t *found = &s->found[place_of(stream)];
+		if (*found < list.n && list.items[*found].stream == stream)
 			continue;
 		*found = (uint32_t)list.n;
 		stream_items *one = VEC_ADD(&list);
 		ok = one != NULL;
 		if (one)
-			one->stream = rank->items[i].stream;
+			one->stream = stream;
 	}
 	s->items = list.items;
 	s->n = list.n;
@@ -63,24 +73,24 @@ size_t streams_at(const streams *s, int64_t stream)
 	return *found;
 }
 
-bool streams_find(const work_rank *rank, streams *ret)
+bool streams_find(const work *w, const work_rank *rank, streams *ret)
 {
 	streams *s = ret;
 	size_t at = 0;
 
 	*s = (streams){ .found = calloc(FOUND, sizeof *s->found), .order = big_alloc(rank->n + 1, sizeof *s->order) };
-	if (!s->found || !s->order || !list_streams(rank, s))
+	if (!s->found || !s->order || !list_streams(w, rank, s))
 		return false;
 	sort_streams(s);
 	for (size_t i = 0; i < rank->n; i++)
-		s->items[streams_at(s, rank->items[i].stream)].n++;
+		s->items[streams_at(s, stream_of(w, rank, i))].n++;
 	for (size_t i = 0; i < s->n; i++) {
 		s->items[i].first = at;
 		at += s->items[i].n;
 		s->items[i].n = 0;
 	}
 	for (uint32_t i = 0; i < rank->n; i++) {
-		stream_items *of = &s->items[streams_at(s, rank->items[i].stream)];
+		stream_items *of = &s->items[streams_at(s, stream_of(w, rank, i))];
 		s->order[of->first + of->n++] = i;
 	}
 	return true;

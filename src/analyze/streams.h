@@ -17,7 +17,7 @@ typedef struct streams {
 } streams;
 
 /* streams_done() afterwards, also when it says false: out of memory. */
-bool streams_find(const work_rank *rank, streams *ret);
+bool streams_find(const work *w, const work_rank *rank, streams *ret);
 void streams_done(streams *s);
 /* Where the stream of an item is in s->items. */
 size_t streams_at(const streams *s, int64_t stream);

@@ -44,7 +44,7 @@ static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
 	table *t = result_table(r, "top", NULL, top_columns, sizeof top_columns / sizeof top_columns[0]);
 	for (size_t i = 0; i < n && i < TOP; i++) {
 		cell *c = table_row(r, t, 0);
-		c[0] = cell_string(result_string(r, order[i]->text));
+		c[0] = cell_string(order[i]->text);
 		c[1] = cell_count(order[i]->stats.calls);
 		c[2] = cell_ns(order[i]->stats.self_ns);
 		if (span > 0)
@@ -106,6 +106,8 @@ static sonde_status summary_run(const sonde_trace *trace, const sonde_analyze_op
 	sonde_status status = profile_new(trace, &options, &p, err);
 	if (status)
 		return status;
+	if (!result_keep_profile(r, p))
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	result_add_trace(r, trace, p);
 	status = add_top(r, p, err);
 	result_add_processes(r, trace);
@@ -119,7 +121,6 @@ static sonde_status summary_run(const sonde_trace *trace, const sonde_analyze_op
 	result_add_losses(r, trace, &p->counts);
 	result_note_add(r, "next", "sonde report %s",
 			trace->files.n && trace->files.items[0].path ? trace->files.items[0].path : "-");
-	profile_free(p);
 	return status;
 }
 

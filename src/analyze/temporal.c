@@ -33,7 +33,7 @@ static void add_rank(const work *w, const work_rank *rank, sonde_result *r, tabl
 
 	if (!all->n)
 		return;
-	int64_t span = all->items[all->n - 1].end - all->items[0].start, idle = span - all->length;
+	int64_t span = all->last.end - all->first.start, idle = span - all->length;
 	int64_t other = span - compute->length - idle;
 	int64_t exposed = communication->length - spans_overlap(communication, compute);
 	cell *c = table_row(r, t, 0);

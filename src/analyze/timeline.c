@@ -21,43 +21,43 @@ static const column timeline_columns[] = {
 };
 
 /* Of a kind, KERNEL_KINDS: of all; items lie by start. */
-static work_spans spans(const work_rank *rank, kernel_kind kind, bool linked)
+static work_spans spans(const work *w, const work_rank *rank, kernel_kind kind, bool linked)
 {
 	work_spans s = { 0 };
 
 	for (size_t i = 0; i < rank->n; i++) {
-		const work_item *item = &rank->items[i];
+		const work_item *item = WORK_AT(w, rank, i);
 		if ((kind == KERNEL_KINDS || item->kind == kind) && (!linked || item->launch != WORK_NONE))
 			spans_add(&s, item->start, item->start + item->dur);
 	}
 	return s;
 }
 
-static size_t count(const work_rank *rank, bool linked)
+static size_t count(const work *w, const work_rank *rank, bool linked)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < rank->n; i++)
-		n += !linked || rank->items[i].launch != WORK_NONE;
+		n += !linked || WORK_AT(w, rank, i)->launch != WORK_NONE;
 	return n;
 }
 
 /* What of the copies neither computation nor communication hides: busy is the sum of the three. */
 static bool add_row(const work *w, const work_rank *rank, bool linked, sonde_result *r, table *t)
 {
-	work_spans all = spans(rank, KERNEL_KINDS, linked), compute = spans(rank, KERNEL_COMPUTE, linked);
-	work_spans communication = spans(rank, KERNEL_COMMUNICATION, linked),
-		   copies = spans(rank, KERNEL_MEMORY, linked);
+	work_spans all = spans(w, rank, KERNEL_KINDS, linked), compute = spans(w, rank, KERNEL_COMPUTE, linked);
+	work_spans communication = spans(w, rank, KERNEL_COMMUNICATION, linked),
+		   copies = spans(w, rank, KERNEL_MEMORY, linked);
 	bool ok = !all.failed && !compute.failed && !communication.failed && !copies.failed;
 
 	if (ok && all.n) {
-		int64_t total = all.items[all.n - 1].end - all.items[0].start, busy = spans_length(&all);
+		int64_t total = all.last.end - all.first.start, busy = spans_length(&all);
 		int64_t computes = spans_length(&compute), communicates = spans_length(&communication);
 		int64_t exposed = communicates - spans_overlap(&communication, &compute);
 		cell *c = table_row(r, t, 0);
 		*c++ = cell_integer(rank->rank);
 		*c++ = cell_string(linked ? "linked" : "all");
-		*c++ = cell_count(count(rank, linked));
+		*c++ = cell_count(count(w, rank, linked));
 		*c++ = work_cell(w, total);
 		*c++ = work_cell(w, busy);
 		*c++ = work_cell(w, computes);
@@ -87,7 +87,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	for (size_t i = 0; ok && i < w->n_ranks; i++) {
 		ok = add_row(w, &w->ranks[i], false, r, t) && add_row(w, &w->ranks[i], true, r, t);
 		for (size_t k = 0; k < w->ranks[i].n; k++)
-			cover(&linked, &w->ranks[i].items[k], w->ranks[i].items[k].launch != WORK_NONE);
+			cover(&linked, WORK_AT(w, &w->ranks[i], k), WORK_AT(w, &w->ranks[i], k)->launch != WORK_NONE);
 	}
 	work_covers(w, r, "timeline, linked", &linked, "launched before the trace began, or nobody knows where");
 	return ok ? SONDE_OK : out_of_memory(err);

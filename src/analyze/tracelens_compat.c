@@ -105,7 +105,7 @@ static bool look_at_sites(tl *t)
 
 static bool add_row(tl_rows *to, const rows *r, uint32_t number, int64_t base_ns)
 {
-	const row *at = &r->items[number];
+	const row *at = ROW_AT(r, number);
 	tl_row *one = VEC_ADD(to);
 
 	if (!one)
@@ -130,8 +130,8 @@ static bool load_rows(tl *t)
 		uint32_t i = r->first_of_track[track], end = r->first_of_track[track + 1];
 		int64_t base_ns = i < end ? file_base_ns(r->ix, track_rank(r, track)) : 0;
 		for (; ok && i < end; i++) {
-			uint8_t flags = t->sites[r->items[i].site];
-			if (flags && !(r->items[i].flags & ROW_ASYNC))
+			uint8_t flags = t->sites[rows_at(r, i).site];
+			if (flags && !(rows_at(r, i).flags & ROW_ASYNC))
 				ok = add_row(flags & IS_HOST ? &t->host : &t->device, r, i, base_ns);
 		}
 	}
@@ -152,7 +152,7 @@ static bool read_keys(tl *t)
 		return false;
 	t->has_args = true;
 	for (size_t i = 0; i < t->host.n; i++)
-		if ((t->sites[r->items[t->host.items[i].row].site] & IS_LAUNCH) &&
+		if ((t->sites[rows_at(r, t->host.items[i].row).site] & IS_LAUNCH) &&
 		    (!first || t->host.items[i].order < first->order))
 			first = &t->host.items[i];
 	t->key = !first || args_column_int(r->ix, &t->keys[0], first->order, INT64_MIN) == INT64_MIN;
@@ -289,7 +289,7 @@ static void link_key(const tl *t, const tl_row *calls, size_t n, uint32_t *launc
 	size_t first, end = same_key(t, calls, &first);
 
 	for (size_t i = 0; i < n; i++) {
-		uint8_t flags = t->sites[r->items[calls[i].row].site];
+		uint8_t flags = t->sites[rows_at(r, calls[i].row).site];
 		if (flags & IS_CALL)
 			*(flags & IS_GRAPH ? &graph : &other) = &calls[i];
 	}
@@ -359,7 +359,7 @@ static bool fill_rank(const tl *t, const tl_row *device, size_t n, const uint32_
 		return false;
 	for (; to->n < n; to->n++) {
 		const tl_row *from = &device[to->n];
-		const row *at = &r->items[from->row];
+		const row *at = ROW_AT(r, from->row);
 		uint8_t flags = t->sites[at->site];
 		int64_t start = to_ticks(t, from->ts);
 		to->items[to->n] =

@@ -143,7 +143,7 @@ static bool add_device(load *l, const rows_rank *rank, int32_t device, sonde_res
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < rank->n_device; i++) {
-		const row *of = &all->items[rank->device[i]];
+		const row *of = ROW_AT(all, rank->device[i]);
 		if (all->tracks[of->track].device == device && of->class == CLASS_KERNEL)
 			ok = add_kernel(l, of);
 	}

@@ -17,53 +17,19 @@
 
 /* ---- Our rules --------------------------------------------------------------------------------------------------- */
 
-static bool make_room(work_rank *to, size_t n)
+work_item work_item_of(const work *w, uint32_t device_row)
 {
-	to->items = big_alloc(n + 1, sizeof *to->items);
-	to->calls = big_alloc(n + 1, sizeof *to->calls);
-	to->launches = big_alloc(n + 1, sizeof *to->launches);
-	return to->items && to->calls && to->launches;
-}
+	row at = rows_at(&w->rows, device_row);
 
-/* The call that a row is; call_of_row: number + 1. */
-static uint32_t call_of(const rows *r, work_rank *to, uint32_t *call_of_row, uint32_t host)
-{
-	if (!call_of_row[host]) {
-		to->calls[to->n_calls] = (work_call){ r->items[host].start_ns, r->items[host].dur_ns, host };
-		call_of_row[host] = (uint32_t)++to->n_calls;
-	}
-	return call_of_row[host] - 1;
-}
-
-/* One call may launch many items, a graph's. */
-static void fill_rank(const work *w, const rows_rank *from, uint32_t *call_of_row, work_rank *to)
-{
-	const rows *r = &w->rows;
-
-	for (size_t i = 0; i < from->n_device; i++) {
-		const row *at = &r->items[from->device[i]];
-		work_item *item = &to->items[to->n++];
-		*item = (work_item){ .start = at->start_ns,
-				     .dur = at->dur_ns,
-				     .row = from->device[i],
-				     .site = at->site,
-				     .launch = WORK_NONE,
-				     .stream = row_stream(r, at),
-				     .kind = (uint8_t)work_kind(w, at->site),
-				     .is_work = true };
-		if (at->launch == ROW_NONE)
-			continue;
-		item->launch = call_of(r, to, call_of_row, at->launch);
-		item->is_queued = true;
-		to->launches[to->n_launches++] = (work_pair){ item->launch, (uint32_t)i };
-	}
-	to->enqueued = to->launches;
-	to->n_enqueued = to->n_launches;
-}
-
-static bool is_annotation(const row *at)
-{
-	return (at->class == CLASS_ANNOTATION || at->class == CLASS_STEP) && !(at->flags & ROW_ASYNC);
+	return (work_item){ .start = at.start_ns,
+			    .dur = at.dur_ns,
+			    .row = device_row,
+			    .site = at.site,
+			    .launch = at.launch,
+			    .stream = row_stream(&w->rows, &at),
+			    .kind = (uint8_t)work_kind(w, at.site),
+			    .is_work = true,
+			    .is_queued = at.launch != ROW_NONE };
 }
 
 static work_rank *rank_of(work *w, int32_t rank)
@@ -81,9 +47,14 @@ static bool load_annotations(work *w)
 	size_t *capacities = calloc(w->n_ranks + 1, sizeof *capacities);
 	bool ok = capacities != NULL;
 
-	for (size_t i = 0; ok && i < r->n; i++) {
-		const row *at = &r->items[i];
-		work_rank *rank = is_annotation(at) ? rank_of(w, row_rank(r, at)) : NULL;
+	site_set sites = { 0 };
+	ok = ok && site_set_init(&sites, r);
+	for (uint32_t i = 0; ok && i < r->n_sites; i++)
+		if (r->sites[i].class == CLASS_ANNOTATION || r->sites[i].class == CLASS_STEP)
+			site_set_add(&sites, i);
+	for (size_t i = ok ? rows_next(r, &sites, 0) : r->n; ok && i < r->n; i = rows_next(r, &sites, i + 1)) {
+		const row *at = ROW_AT(r, i);
+		work_rank *rank = at->flags & ROW_ASYNC ? NULL : rank_of(w, row_rank(r, at));
 		if (!rank)
 			continue;
 		work_annotation *a = vec_add((void **)&rank->annotations, &rank->n_annotations,
@@ -93,13 +64,14 @@ static bool load_annotations(work *w)
 			*a = (work_annotation){ at->start_ns, at->dur_ns, (uint32_t)i, at->flags & ROW_ON_STREAM };
 	}
 	free(capacities);
+	site_set_done(&sites);
 	return ok;
 }
 
 /* c: NULL where the trace has no arguments. */
 static double bandwidth_of(const work *w, const args_column *c, const work_item *item)
 {
-	return c ? args_column_f64(w->rows.ix, c, w->rows.items[item->row].args, 0) : 0;
+	return c ? args_column_f64(w->rows.ix, c, rows_at(&w->rows, item->row).args, 0) : 0;
 }
 
 static bool fill_bandwidths(work *w, const args_column *c)
@@ -110,103 +82,47 @@ static bool fill_bandwidths(work *w, const args_column *c)
 		if (!rank->bandwidths)
 			return false;
 		for (size_t i = 0, n = 0; i < rank->n; i++)
-			if (rank->items[i].kind == KERNEL_MEMORY)
-				rank->bandwidths[n++] = bandwidth_of(w, c, &rank->items[i]);
+			if (WORK_AT(w, rank, i)->kind == KERNEL_MEMORY)
+				rank->bandwidths[n++] = bandwidth_of(w, c, WORK_AT(w, rank, i));
 	}
 	return true;
 }
 
 static bool load_ours(work *w)
 {
-	uint32_t *call_of_row = big_alloc(w->rows.n + 1, sizeof *call_of_row);
-	bool ok;
-
 	w->ns_per_tick = 1;
 	w->ticks_per_us = 1000;
 	w->ranks = calloc(w->rows.n_ranks + 1, sizeof *w->ranks);
-	ok = w->ranks && call_of_row;
-	if (ok)
-		memset(call_of_row, 0, w->rows.n * sizeof *call_of_row);
-	for (size_t i = 0; ok && i < w->rows.n_ranks; i++) {
+	for (size_t i = 0; w->ranks && i < w->rows.n_ranks; i++) {
 		const rows_rank *from = &w->rows.ranks[i];
-		work_rank *to = &w->ranks[w->n_ranks++];
-		to->rank = from->rank;
-		to->first_start = from->start_ns;
-		to->last_start = from->end_ns;
-		to->cut_ns = INT64_MAX;
-		ok = make_room(to, from->n_device);
-		if (ok)
-			fill_rank(w, from, call_of_row, to);
+		w->ranks[w->n_ranks++] = (work_rank){ .rank = from->rank,
+						      .first_start = from->start_ns,
+						      .last_start = from->end_ns,
+						      .cut_ns = INT64_MAX,
+						      .device = from->device,
+						      .n = from->n_device };
 	}
-	free(call_of_row);
-	return ok;
+	return w->ranks != NULL;
 }
 
-/* ---- Sets of time ------------------------------------------------------------------------------------------------ */
-
-void spans_add(work_spans *s, int64_t start, int64_t end)
+static bool keep_items(const work *w, work_rank *rank)
 {
-	work_span *last = s->n ? &s->items[s->n - 1] : NULL;
+	work_item *items = big_alloc(rank->n + 1, sizeof *items);
 
-	if (last && start <= last->end) {
-		last->end = end > last->end ? end : last->end;
-		return;
-	}
-	work_span *to = s->n < s->capacity ? &s->items[s->n++] : VEC_ADD(s);
-	if (to)
-		*to = (work_span){ start, end };
-	else
-		s->failed = true;
+	for (size_t i = 0; items && i < rank->n; i++)
+		items[i] = work_item_of(w, rank->device[i]);
+	rank->items = items;
+	return items != NULL;
 }
 
-int64_t spans_length(const work_spans *s)
+/* Also looks at the kind of each name, so that several threads may ask for items. */
+static bool make_spans(const work *w, work_rank *rank)
 {
-	int64_t length = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		length += s->items[i].end - s->items[i].start;
-	return length;
-}
-
-int64_t spans_overlap(const work_spans *a, const work_spans *b)
-{
-	int64_t length = 0;
-
-	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-		const work_span *x = &a->items[i], *y = &b->items[j];
-		int64_t start = x->start > y->start ? x->start : y->start, end = x->end < y->end ? x->end : y->end;
-		length += end > start ? end - start : 0;
-		if (x->end < y->end)
-			i++;
-		else
-			j++;
-	}
-	return length;
-}
-
-void spans_done(work_spans *s)
-{
-	free(s->items);
-	*s = (work_spans){ 0 };
-}
-
-static void spans_reserve(work_spans *s, size_t n)
-{
-	s->items = big_alloc(n, sizeof *s->items);
-	s->capacity = s->items ? n : 0;
-}
-
-static bool make_spans(work_rank *rank)
-{
-	size_t counts[KERNEL_KINDS + 1] = { [KERNEL_KINDS] = rank->n };
 	bool ok = true;
 
-	for (size_t i = 0; i < rank->n; i++)
-		counts[rank->items[i].kind]++;
-	for (size_t k = 0; k <= KERNEL_KINDS; k++)
-		spans_reserve(&rank->spans[k], counts[k]);
 	for (size_t i = 0; i < rank->n; i++) {
-		const work_item *item = &rank->items[i];
+		const work_item *item = WORK_AT(w, rank, i);
+		rank->n_launches += work_is_ours(w) && item->launch != WORK_NONE;
 		spans_add(&rank->spans[KERNEL_KINDS], item->start, item->start + item->dur);
 		spans_add(&rank->spans[item->kind], item->start, item->start + item->dur);
 	}
@@ -280,7 +196,9 @@ static bool fill(work *w, const sonde_analyze_options *options, const reading *f
 		ok = fill_bandwidths(w, from->has_args ? &from->bandwidth : NULL);
 	for (size_t i = 0; ok && i < w->n_ranks; i++) {
 		w->is_empty &= !w->ranks[i].n;
-		ok = make_spans(&w->ranks[i]);
+		if (work_is_ours(w) && !rows_are_paged(&w->rows))
+			ok = keep_items(w, &w->ranks[i]);
+		ok = ok && make_spans(w, &w->ranks[i]);
 	}
 	return ok;
 }

@@ -5,7 +5,7 @@
  *   work_load()    by our rules (work.c), or with options->compat "hta" or "hta-noround" by those of HTA 0.6.1
  *                  (hta_compat.c), with "tracelens" by those of TraceLens (tracelens_compat.c): which rows count, how
  *                  times are rounded, what belongs together
- *   work.ranks[]   the items of a rank by start, then in the order of the file
+ *   work.ranks[]   WORK_AT(): the items of a rank by start, then in the order of the file
  *   work_done()
  *
  * Times are in ticks, so that every sum is one of whole numbers: nanoseconds by our rules, a small fraction of a
@@ -17,6 +17,7 @@
 #include "analyze/analysis.h"
 #include "analyze/describe.h"
 #include "analyze/kernel_kind.h"
+#include "analyze/packed.h"
 #include "analyze/rows.h"
 
 #define WORK_NONE UINT32_MAX
@@ -27,7 +28,7 @@ typedef struct work_item {
 	int64_t start, dur;
 	uint32_t row; /* of work.rows */
 	uint32_t site;
-	uint32_t launch; /* of calls, or WORK_NONE */
+	uint32_t launch; /* for WORK_CALL(), or WORK_NONE */
 	int64_t stream;
 	uint8_t kind;	/* kernel_kind */
 	bool is_work;	/* a kernel or copy by its category: always, by our rules */
@@ -58,8 +59,11 @@ typedef struct work_span {
 } work_span;
 
 typedef struct work_spans {
-	work_span *items;
-	size_t n, capacity;
+	size_t n;
+	work_span first, last;
+	uint8_t *bytes; /* packed: work_spans.c */
+	size_t n_bytes, capacity, last_at;
+	int64_t before_last; /* the end of the one before the last */
 	bool failed;
 	int64_t length; /* of those of a rank */
 } work_spans;
@@ -67,6 +71,26 @@ typedef struct work_spans {
 /* In the order of starts; a new span begins where it is after the largest end so far. */
 void spans_add(work_spans *s, int64_t start, int64_t end);
 void spans_done(work_spans *s);
+/* for (span_walk w = spans_first(s); spans_next(&w, &one);) */
+typedef struct span_walk {
+	const work_spans *s;
+	size_t i;
+	const uint8_t *at;
+	int64_t end; /* of the one before */
+} span_walk;
+span_walk spans_first(const work_spans *s);
+static inline bool spans_next(span_walk *w, work_span *ret)
+{
+	uint64_t gap, length;
+
+	if (w->i == w->s->n)
+		return false;
+	w->i++;
+	w->at = packed_get(packed_get(w->at, &gap), &length);
+	ret->start = (int64_t)((uint64_t)w->end + (uint64_t)packed_signed(gap));
+	ret->end = w->end = (int64_t)((uint64_t)ret->start + (uint64_t)packed_signed(length));
+	return true;
+}
 int64_t spans_length(const work_spans *s);
 int64_t spans_overlap(const work_spans *a, const work_spans *b);
 
@@ -76,14 +100,16 @@ typedef struct work_rank {
 	int32_t rank;
 	int64_t first_start, last_start; /* of all rows, on the host as well; by our rules the end of the last */
 	int64_t cut_ns;			 /* steps that start there or later do not count; INT64_MAX: all do */
-	work_item *items;
+	const uint32_t *device;		 /* by our rules: the items' rows */
+	work_item *items;		 /* NULL: they are made of their rows as they are asked for, as those are */
 	size_t n;
 	double *bandwidths; /* of its items of KERNEL_MEMORY, in order; GB/s, 0: unknown. With work_options.bandwidth */
+	/* By the rules of others. By ours each item has its launch, which also lengthens the queue. */
 	work_call *calls;
 	size_t n_calls;
 	work_pair *launches; /* who launched what */
-	size_t n_launches;
-	work_pair *enqueued; /* calls that lengthen the queue of the item's stream; by our rules the launches */
+	size_t n_launches;   /* by our rules too */
+	work_pair *enqueued; /* calls that lengthen the queue of the item's stream */
 	size_t n_enqueued;
 	work_annotation *annotations;
 	size_t n_annotations;
@@ -188,6 +214,27 @@ static inline kernel_kind work_kind(const work *w, uint32_t site)
 		w->kinds[site] = (uint8_t)kernel_kind_of(index_text(w->rows.ix, w->rows.sites[site].name),
 							 (site_class)w->rows.sites[site].class);
 	return (kernel_kind)w->kinds[site];
+}
+
+/* Copies, which live as long as the block they are in. */
+#define WORK_AT(w, rank, i) ((const work_item *)(work_item[1]){ work_at(w, rank, i) })
+#define WORK_CALL(w, rank, launch) ((const work_call *)(work_call[1]){ work_call_at(w, rank, launch) })
+work_item work_item_of(const work *w, uint32_t device_row);
+static inline work_item work_at(const work *w, const work_rank *rank, size_t i)
+{
+	return rank->items ? rank->items[i] : work_item_of(w, rank->device[i]);
+}
+static inline work_call work_call_at(const work *w, const work_rank *rank, uint32_t launch)
+{
+	if (rank->calls)
+		return rank->calls[launch];
+	row at = rows_at(&w->rows, launch);
+	return (work_call){ at.start_ns, at.dur_ns, launch };
+}
+
+static inline bool work_is_ours(const work *w)
+{
+	return !w->is_hta && !w->is_tracelens;
 }
 
 static inline const char *item_name(const work *w, const work_item *i)

@@ -1,6 +1,8 @@
-/* See arena.h. Blocks double from 4 KiB to 1 MiB; a request larger than a block gets its own. */
+/* See arena.h. Blocks double from 4 KiB to 1 MiB; a request larger than a block gets its own, behind the newest, which
+   still has room. */
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +22,16 @@ static struct arena_block *add_block(arena *a, size_t bytes)
 
 	if (size > LARGEST_BLOCK)
 		size = LARGEST_BLOCK;
-	if (size < bytes)
+	bool is_own = size < bytes;
+	if (is_own)
 		size = bytes;
 	struct arena_block *block = calloc(1, sizeof *block + size);
 	if (!block)
 		return NULL;
+	struct arena_block **at = is_own && a->blocks ? &a->blocks->next : &a->blocks;
 	block->size = size;
-	block->next = a->blocks;
-	a->blocks = block;
+	block->next = *at;
+	*at = block;
 	return block;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include "base/long_text.h"
 
 static uint32_t hash_text(uint64_t seed, const char *text, size_t len)
 {
@@ -57,7 +58,9 @@ uint32_t intern(intern_table *t, const char *text, size_t len)
 		if (e->hash == hash && e->len == len && memcmp(e->text, text, len) == 0)
 			return t->slots[slot] - 1;
 	}
-	char *copy = arena_strndup(&t->arena, text, len);
+	const char *copy = !is_long_text(len) ? arena_strndup(&t->arena, text, len)
+			   : t->borrows	      ? text
+					      : long_text_new(text, len);
 	if (!copy)
 		return INTERN_NONE;
 	t->entries[t->n] = (intern_entry){ copy, (uint32_t)len, hash };
@@ -65,8 +68,20 @@ uint32_t intern(intern_table *t, const char *text, size_t len)
 	return t->n++;
 }
 
+void intern_drop_text(intern_table *t, uint32_t number)
+{
+	intern_entry *e = &t->entries[number];
+
+	if (t->borrows || number < t->n_borrowed || !is_long_text(e->len))
+		return;
+	long_text_free(e->text, e->len);
+	e->text = NULL;
+}
+
 void intern_done(intern_table *t)
 {
+	for (uint32_t i = t->n_borrowed; i < t->n; i++)
+		intern_drop_text(t, i);
 	arena_done(&t->arena);
 	free(t->entries);
 	free(t->slots);
@@ -75,7 +90,12 @@ void intern_done(intern_table *t)
 
 bool intern_copy(intern_table *to, const intern_table *from)
 {
-	*to = (intern_table){ .n = from->n, .n_slots = from->n_slots, .capacity = from->capacity, .seed = from->seed };
+	*to = (intern_table){ .n = from->n,
+			      .n_slots = from->n_slots,
+			      .capacity = from->capacity,
+			      .n_borrowed = from->n,
+			      .seed = from->seed,
+			      .borrows = from->borrows };
 	if (!from->n_slots)
 		return true;
 	to->entries = malloc(from->capacity * sizeof *to->entries);

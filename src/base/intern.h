@@ -21,7 +21,9 @@ typedef struct intern_table {
 	intern_entry *entries;
 	uint32_t *slots; /* number + 1 */
 	uint32_t n, n_slots, capacity;
+	uint32_t n_borrowed; /* the first ones: of intern_copy() */
 	uint64_t seed;
+	bool borrows; /* long texts are not copied: whoever gives them keeps them, and they need not end in a zero */
 } intern_table;
 
 #define INTERN_NONE UINT32_MAX
@@ -33,6 +35,9 @@ static inline const char *intern_text(const intern_table *t, uint32_t number)
 	return number < t->n ? t->entries[number].text : "?";
 }
 void intern_done(intern_table *t);
+/* Releases the memory of a text that is long and the table's own; nothing may look at it afterwards. For who moves all
+   texts to another place, one after the other, so that long ones are never there twice. */
+void intern_drop_text(intern_table *t, uint32_t number);
 /* The same texts with the same numbers in an empty table, which borrows those texts. False when out of memory. */
 bool intern_copy(intern_table *to, const intern_table *from);
 

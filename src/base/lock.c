@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/sanitizer.h"
 
 void futex_wait(const uint32_t *word, uint32_t seen, int64_t timeout_ns)
 {
@@ -22,14 +23,15 @@ void lock_take(lock *l)
 {
 	uint32_t seen = 0;
 
-	if (__atomic_compare_exchange_n(&l->word, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return;
-	while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE) != 0)
-		futex_wait(&l->word, 2, -1);
+	if (!__atomic_compare_exchange_n(&l->word, &seen, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		while (__atomic_exchange_n(&l->word, 2, __ATOMIC_ACQUIRE) != 0)
+			futex_wait(&l->word, 2, -1);
+	sanitizer_acquire(l);
 }
 
 void lock_release(lock *l)
 {
+	sanitizer_release(l);
 	if (__atomic_exchange_n(&l->word, 0, __ATOMIC_RELEASE) == 2)
 		syscall(SYS_futex, &l->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }

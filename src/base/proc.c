@@ -62,3 +62,14 @@ bool proc_is_gone(int32_t pid, uint64_t start_time)
 	uint64_t now = start ? strtoull(start, NULL, 10) : 0;
 	return (now && start_time && now != start_time) || is_zombie(text);
 }
+
+uint64_t proc_anonymous_bytes(void)
+{
+	unsigned long long resident, file_backed;
+	FILE *f = fopen("/proc/self/statm", "re");
+	bool ok = f && fscanf(f, "%*u %llu %llu", &resident, &file_backed) == 2 && resident > file_backed;
+
+	if (f)
+		fclose(f);
+	return ok ? (uint64_t)(resident - file_backed) * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}

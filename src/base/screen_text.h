@@ -14,6 +14,8 @@
 /* Columns that the text takes. */
 unsigned screen_columns(const char *text, bool utf8);
 unsigned screen_columnsn(const char *text, size_t len, bool utf8);
+/* The same, or something above max, of which the rest of the text is not looked at. */
+unsigned screen_columns_upto(const char *text, unsigned max, bool utf8);
 
 /* Writes the text and returns its columns. */
 unsigned screen_put(FILE *out, const char *text, bool utf8);

@@ -22,7 +22,24 @@ int trace_open(const command *c, char *const *files, size_t n_files, const outpu
 	sonde_open_options how = { .struct_size = sizeof how, .progress = progress_update, .context = &p };
 	sonde_status status = sonde_trace_open_with((const char *const *)files, n_files, &how, ret_trace, &err);
 	progress_end(&p);
-	return status ? say_error(n_files == 1 ? files[0] : NULL, status, &err) : EXIT_OK;
+	if (status)
+		return say_error(n_files == 1 ? files[0] : NULL, status, &err);
+	if (*sonde_trace_warning(*ret_trace))
+		say("%s", sonde_trace_warning(*ret_trace));
+	return EXIT_OK;
+}
+
+int trace_close(sonde_trace *trace, const char *file, int code)
+{
+	sonde_error err = { .position = -1 };
+	sonde_status status = trace ? sonde_trace_damage(trace, &err) : SONDE_OK;
+
+	if (status) {
+		int damaged = say_error(file, status, &err);
+		code = code == EXIT_OK ? damaged : code;
+	}
+	sonde_trace_free(trace);
+	return code;
 }
 
 /* Those that were there before traces had an index do without; the others find nothing in a recording that has none. */
@@ -37,13 +54,14 @@ static bool needs_index(const char *name)
 }
 
 /* What one analysis gives back the next one takes: memory that is new costs the kernel as much as it costs us to fill
-   it. Not before the trace is read: growing arrays are better moved by the kernel than copied. */
+   it. Not before the trace is read: growing arrays are better moved by the kernel than copied. The arrays of a trace
+   with hundreds of millions of slices go back to the system, so that memory is what is in use, without holes. */
 static void keep_memory(void)
 {
-	enum { ANY_SIZE = 1 << 30 };
+	enum { LARGE = 48 << 20, KEPT = 128 << 20 };
 
-	mallopt(M_MMAP_THRESHOLD, ANY_SIZE);
-	mallopt(M_TRIM_THRESHOLD, ANY_SIZE);
+	mallopt(M_MMAP_THRESHOLD, LARGE);
+	mallopt(M_TRIM_THRESHOLD, KEPT);
 }
 
 /* A page of a report has a flame graph of what was chosen. */
@@ -72,8 +90,10 @@ int analysis_run(const command *c, const char *name, char *const *files, size_t 
 	sonde_trace *trace = NULL;
 	sonde_result *result = NULL;
 	sonde_error err = { .position = -1 };
-	int code = trace_open(c, files, n_files, to, &trace);
+	int code = output_choose(to, c);
 
+	if (code == EXIT_OK)
+		code = trace_open(c, files, n_files, to, &trace);
 	if (code != EXIT_OK)
 		return code;
 	sonde_status status = needs_index(name) ? sonde_trace_prepare(trace, NULL, &err) : SONDE_OK;
@@ -82,11 +102,10 @@ int analysis_run(const command *c, const char *name, char *const *files, size_t 
 		status = sonde_analyze(trace, name, what, &result, &err);
 	if (!status)
 		status = add_picture(result, name, trace, what, to, &err);
-	sonde_trace_free(trace);
 	const char *file = n_files == 1 && status != SONDE_E_USAGE ? files[0] : NULL;
 	code = status ? say_error(file, status, &err) : output_print(to, result);
 	sonde_result_free(result);
-	return code;
+	return trace_close(trace, n_files == 1 ? files[0] : NULL, code);
 }
 
 int analysis_run_plain(const command *c, int argc, char **argv)

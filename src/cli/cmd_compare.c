@@ -198,14 +198,16 @@ static int run(const command *self, int argc, char **argv)
 		how.baseline_name = name;
 	how.names = names;
 	how.select = &s.options;
-	int code = output_check(&to, argv, n);
+	int code = output_choose(&to, self);
+	if (code == EXIT_OK)
+		code = output_check(&to, argv, n);
 	if (code == EXIT_OK)
 		code = open_all(self, argv, n, &to, traces);
 	short_names(argv, n, names);
 	if (code == EXIT_OK)
 		code = compare_traces(traces, n, &how, &to);
 	for (size_t i = 0; i < n; i++)
-		sonde_trace_free(traces[i]);
+		code = trace_close(traces[i], argv[i], code);
 	return code;
 }
 

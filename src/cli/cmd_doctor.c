@@ -9,6 +9,7 @@
 #include <langinfo.h>
 #include <string.h>
 
+#include "base/format_number.h"
 #include "base/json_write.h"
 #include "base/screen_text.h"
 #include "cli/output.h"
@@ -27,6 +28,81 @@ enum {
 static const char *const state_names[] = {
 	[CHECK_OK] = "ok", [CHECK_LIMITED] = "limited", [CHECK_MISSING] = "missing"
 };
+
+/* As a word for the shell. */
+static void put_word(FILE *out, const char *text, bool utf8)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%=";
+
+	if (*text && !text[strspn(text, plain)]) {
+		screen_put(out, text, utf8);
+		return;
+	}
+	fputc('\'', out);
+	for (const char *at = text; *at;) {
+		size_t len = strcspn(at, "'");
+		screen_putn(out, at, len, utf8);
+		at += len;
+		if (*at)
+			fputs("'\\''", out), at++;
+	}
+	fputc('\'', out);
+}
+
+typedef struct left_out {
+	FILE *out;
+	json_writer *json; /* NULL: text */
+	bool utf8;
+} left_out;
+
+/* What saves the events of a ring, if anything does. */
+static void print_save(const left_out *l, const sonde_left_ring *ring)
+{
+	if (ring->can_save) {
+		fputs("  save its events and free it: sonde report ", l->out);
+		put_word(l->out, ring->recording, l->utf8);
+	} else if (!ring->has_events) {
+		fputs("  it has no events to save", l->out);
+	} else if (*ring->recording) {
+		fputs("  the recording is gone, so its events cannot be saved", l->out);
+	} else {
+		fputs("  save its events and free it: sonde report FILE, with its recording", l->out);
+	}
+	fputc('\n', l->out);
+}
+
+static void print_left(void *context, const sonde_left_ring *ring)
+{
+	const left_out *l = context;
+	char text[NUMBER_TEXT];
+
+	fputc('\n', l->out);
+	screen_put(l->out, ring->path, l->utf8);
+	fprintf(l->out, "\n  %s of ", format_bytes(text, ring->bytes));
+	screen_put(l->out, *ring->program ? ring->program : "a program", l->utf8);
+	fprintf(l->out, ", process %d, which is gone\n  recording: ", (int)ring->pid);
+	screen_put(l->out, *ring->recording ? ring->recording : "unknown", l->utf8);
+	fputc('\n', l->out);
+	print_save(l, ring);
+	fputs(ring->has_events ? "  free it without its events: rm " : "  free it: rm ", l->out);
+	put_word(l->out, ring->path, l->utf8);
+	fputc('\n', l->out);
+}
+
+static void print_left_json(void *context, const sonde_left_ring *ring)
+{
+	json_writer *w = ((left_out *)context)->json;
+
+	json_line(w), json_begin_object(w);
+	json_key(w, "path"), json_string(w, ring->path);
+	json_key(w, "bytes"), json_u64(w, ring->bytes);
+	json_key(w, "pid"), json_i64(w, ring->pid);
+	json_key(w, "program"), json_string(w, *ring->program ? ring->program : NULL);
+	json_key(w, "recording"), json_string(w, *ring->recording ? ring->recording : NULL);
+	json_key(w, "has_events"), json_bool(w, ring->has_events);
+	json_key(w, "can_save"), json_bool(w, ring->can_save);
+	json_end_object(w);
+}
 
 /* "ok       clock      text; advice", the advice below the text where the two do not fit into a line. */
 static void print_text(FILE *out, const finding *findings, size_t n)
@@ -49,6 +125,7 @@ static void print_text(FILE *out, const finding *findings, size_t n)
 		}
 		fputc('\n', out);
 	}
+	doctor_left(print_left, &(left_out){ .out = out, .utf8 = utf8 });
 }
 
 static void print_json(FILE *out, const finding *findings, size_t n)
@@ -68,6 +145,9 @@ static void print_json(FILE *out, const finding *findings, size_t n)
 		json_end_object(&w);
 	}
 	json_line(&w), json_end_array(&w);
+	json_line(&w), json_key(&w, "left_rings"), json_begin_array(&w);
+	doctor_left(print_left_json, &(left_out){ .out = out, .json = &w });
+	json_line(&w), json_end_array(&w);
 	json_line(&w), json_end_object(&w);
 	fputc('\n', out);
 }
@@ -84,8 +164,11 @@ static int run(const command *self, int argc, char **argv)
 		if (id < 0 || !output_option(&to, &o, id))
 			return options_exit_code(id);
 	}
+	int code = output_choose(&to, self);
+	if (code != EXIT_OK)
+		return code;
 	size_t n = doctor_check(findings);
-	int code = output_open(&to);
+	code = output_open(&to);
 	if (code != EXIT_OK)
 		return code;
 	(to.format == SONDE_JSON ? print_json : print_text)(to.stream, findings, n);

@@ -75,11 +75,12 @@ static int run(const command *self, int argc, char **argv)
 		else if (id == FORMAT)
 			format = o.value;
 	}
-	int code = trace_open(self, argv, n_files, &to, &trace);
+	int code = output_only(self, to.path, "json");
+	if (code == EXIT_OK)
+		code = trace_open(self, argv, n_files, &to, &trace);
 	if (code == EXIT_OK)
 		code = export_to(trace, format, &to);
-	sonde_trace_free(trace);
-	return code;
+	return trace_close(trace, n_files == 1 ? argv[0] : NULL, code);
 }
 
 const command export_command = {

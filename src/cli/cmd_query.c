@@ -171,16 +171,17 @@ static int run(const command *self, int argc, char **argv)
 	split_operands(argv, &n_files, &a);
 	if (n_files == 0)
 		return say_usage(self, "no FILE given");
-	int code = find_sql(self, &a, strcmp(argv[0], "-") == 0, &sql);
+	int code = output_choose(&to, self);
+	if (code == EXIT_OK)
+		code = find_sql(self, &a, strcmp(argv[0], "-") == 0, &sql);
 	if (code == EXIT_OK)
 		code = trace_open(self, argv, n_files, &to, &trace);
 	if (code == EXIT_OK)
 		code = prepare(trace, argv, n_files);
 	if (code == EXIT_OK)
 		code = ask(&a, trace, argv[0], sql, &to);
-	sonde_trace_free(trace);
 	free(sql);
-	return code;
+	return trace_close(trace, n_files == 1 ? argv[0] : NULL, code);
 }
 
 const command query_command = {

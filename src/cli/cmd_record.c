@@ -22,6 +22,7 @@
 #include "cli/progress.h"
 #include "cli/record_program.h"
 #include "cli/record_sampler.h"
+#include "cli/record_survivors.h"
 
 /* What the runtime accepts. */
 #define MIN_BUFFER (UINT64_C(256) << 10)
@@ -85,7 +86,9 @@ static bool take_option(const options *o, int id, recording *r)
 			return say_usage(o->command,
 					 "--output needs FILE: a recording is not written to standard output"),
 			       false;
-		return *r->path || (say_usage(o->command, "--output needs FILE"), false);
+		if (!*r->path)
+			return say_usage(o->command, "--output needs FILE"), false;
+		return output_only(o->command, r->path, "sonde") == EXIT_OK;
 	case REPORT:
 		return options_number(o, 1, 1000000, &r->report);
 	case ARGS:
@@ -271,11 +274,18 @@ static void add_index(const recording *r, const program *p)
 	sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
 	if (x.stopped)
 		say("%s has no index: interrupted; everything recorded is there", r->path);
-	else if (status == SONDE_E_STATE)
-		say("a process of the program still runs; what it records is in %s.part.*, which is read with %s",
-		    r->path, r->path);
 	else if (status)
 		say("%s: %s; everything recorded is there", r->path, err.message);
+}
+
+static void say_killed(const recording *r, int wait_status, uint64_t n_recovered)
+{
+	char text[64], count[NUMBER_TEXT];
+
+	if (WIFSIGNALED(wait_status))
+		say("%s was killed by signal %s; %s event%s recovered", r->argv[0],
+		    signal_text(WTERMSIG(wait_status), text, sizeof text), format_count(count, n_recovered),
+		    n_recovered == 1 ? " was" : "s were");
 }
 
 /* Joins the parts and says where the file went. What goes wrong here does not change how the program ended. */
@@ -283,19 +293,19 @@ static void finish(const recording *r, const program *p, sonde_recorder *recorde
 {
 	uint64_t n_recovered = 0;
 	sonde_error err = { .position = -1 };
-	char text[64], count[NUMBER_TEXT];
+	survivors others;
 
+	survivors_find(&others, r->part_pattern);
+	if (others.n)
+		sonde_recorder_leave_open(recorder);
 	sonde_status status = sonde_recorder_close(recorder, wait_status, &n_recovered, &err);
-
-	if (WIFSIGNALED(wait_status))
-		say("%s was killed by signal %s; %s event%s recovered", r->argv[0],
-		    signal_text(WTERMSIG(wait_status), text, sizeof text), format_count(count, n_recovered),
-		    n_recovered == 1 ? " was" : "s were");
-	if (status) {
+	say_killed(r, wait_status, n_recovered);
+	if (status)
 		say_error(r->path, status, &err);
-		return;
-	}
-	add_index(r, p);
+	bool is_running = survivors_say(&others, r->path);
+	survivors_done(&others);
+	if (!status && !is_running)
+		add_index(r, p);
 	if (r->report)
 		print_report(r);
 	say("recorded into %s: sonde report %s", r->path, r->path);

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sonde/recorder.h>
 
 enum { DOCTOR_MAX_CHECKS = 24 };
 
@@ -19,6 +20,9 @@ typedef struct finding {
 
 /* Runs all checks; returns how many findings there are. */
 size_t doctor_check(finding ret_findings[DOCTOR_MAX_CHECKS]);
+
+/* Calls each for every ring that a killed program left; returns their number. */
+size_t doctor_left(void (*each)(void *context, const sonde_left_ring *ring), void *context);
 
 /* False when something that recording needs is missing. */
 bool doctor_can_record(const finding *findings, size_t n);

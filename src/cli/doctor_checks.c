@@ -5,10 +5,8 @@
 #define _GNU_SOURCE
 #include "cli/doctor.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
@@ -17,12 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/format_number.h"
-#include "base/proc.h"
 
 #define RING_BYTES (UINT64_C(64) << 20) /* of one recorded process, unless --buffer says otherwise */
 #define RING_LEAST_BYTES ((UINT64_C(4) << 20) + (260 << 10)) /* below that no program records: format/ring.h */
@@ -189,41 +185,33 @@ static void check_shm(finding *f)
 		advise(f, "docker: --shm-size 1g; or record --buffer 16M");
 }
 
-/* "sonde-UID-PID-START.ring": of this user, and of a process that is no more. */
-static bool is_left_ring(const char *name)
+size_t doctor_left(void (*each)(void *context, const sonde_left_ring *ring), void *context)
 {
-	unsigned user;
-	int32_t pid;
-	uint64_t start_time;
+	char path[PATH_MAX];
 
-	return sscanf(name, "sonde-%u-%" SCNd32 "-%" SCNx64 ".ring", &user, &pid, &start_time) == 3 &&
-	       user == geteuid() && pid > 0 && proc_is_gone(pid, start_time);
+	in_root(path, "/dev/shm");
+	return sonde_recorder_left(path, each, context);
+}
+
+static void add_bytes(void *context, const sonde_left_ring *ring)
+{
+	*(uint64_t *)context += ring->bytes;
 }
 
 /* A program that was killed leaves its ring for the reader of its recording. If that never comes, it stays. */
 static void check_left(finding *f)
 {
-	char path[PATH_MAX], text[NUMBER_TEXT];
-	struct dirent *entry;
-	struct stat st;
-	uint64_t n = 0, bytes = 0;
+	char text[NUMBER_TEXT];
+	uint64_t bytes = 0;
+	size_t n = doctor_left(add_bytes, &bytes);
 
-	in_root(path, "/dev/shm");
-	DIR *dir = opendir(path);
-	while (dir && (entry = readdir(dir)))
-		if (is_left_ring(entry->d_name) && fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
-			bytes += (uint64_t)st.st_blocks * 512;
-			n++;
-		}
-	if (dir)
-		closedir(dir);
-	if (n)
-		tell(f, CHECK_LIMITED, "%" PRIu64 " ring%s of killed programs, %s in /dev/shm", n, n == 1 ? "" : "s",
+	if (n) {
+		tell(f, CHECK_LIMITED, "%zu ring%s of killed programs, %s in /dev/shm", n, n == 1 ? "" : "s",
 		     format_bytes(text, bytes));
-	else
+		advise(f, "see below");
+	} else {
 		tell(f, CHECK_OK, "no ring of a killed program in /dev/shm");
-	if (n)
-		advise(f, "sonde info FILE of each joins and frees it");
+	}
 }
 
 static void check_output(finding *f)

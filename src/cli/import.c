@@ -100,13 +100,20 @@ static int check_output(const import_request *r, const char *path)
 	return EXIT_ENVIRONMENT;
 }
 
+static int check_given(const command *c, const import_request *r, const char *path)
+{
+	int code = check_output(r, path);
+
+	return code == EXIT_OK ? output_only(c, path, "sonde") : code;
+}
+
 static int find_output(const command *c, const import_request *r, char *ret_path, size_t size)
 {
 	if (r->output) {
 		if (strcmp(r->output, "-") == 0)
 			return say_usage(c, "-o needs a FILE: a trace is not written to standard output");
 		if ((size_t)snprintf(ret_path, size, "%s", r->output) < size && *ret_path)
-			return check_output(r, ret_path);
+			return check_given(c, r, ret_path);
 		return say_usage(c, "-o needs a FILE");
 	}
 	if (r->n_files > 1)
@@ -183,6 +190,8 @@ int import_run(const command *c, const import_request *r)
 		sonde_trace_free(trace);
 		return say_error(r->n_files == 1 ? r->files[0] : NULL, status, &err);
 	}
+	if (*sonde_trace_warning(trace))
+		say("%s", sonde_trace_warning(trace));
 	status = sonde_trace_save(trace, path, &err);
 	if (status)
 		code = say_error(NULL, status, &err), code = status == SONDE_E_IO ? EXIT_ENVIRONMENT : code;

@@ -78,6 +78,74 @@ bool output_option(output *to, const options *o, int id)
 	return false;
 }
 
+/* ---- The end of the file's name ---------------------------------------------------------------------------------- */
+
+typedef struct file_end {
+	const char *text;
+	int option; /* that asks for the same; 0: none does */
+	sonde_format format;
+} file_end;
+
+static const file_end file_ends[] = {
+	{ "txt", 0, SONDE_TEXT },
+	{ "json", OPTION_JSON, SONDE_JSON },
+	{ "csv", OPTION_CSV, SONDE_CSV },
+	{ "md", OPTION_MARKDOWN, SONDE_MARKDOWN },
+	{ "html", OPTION_HTML, SONDE_HTML },
+	{ "markdown", OPTION_MARKDOWN, SONDE_MARKDOWN },
+	{ "htm", OPTION_HTML, SONDE_HTML },
+	{ "svg", -1, SONDE_TEXT }, /* of pictures only, see picture.c */
+	{ "folded", -1, SONDE_TEXT },
+};
+enum { N_ENDS = sizeof file_ends / sizeof *file_ends, N_ENDS_SAID = 5 };
+
+/* NULL: the name has no end that says what is in the file. */
+static const file_end *find_end(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && dot > name && i < N_ENDS; i++)
+		if (strcasecmp(dot + 1, file_ends[i].text) == 0)
+			return &file_ends[i];
+	return NULL;
+}
+
+static bool can_write(const command *c, const file_end *end)
+{
+	const option_def *option = c->options;
+
+	while (option->name && option->id != end->option)
+		option++;
+	return end->format == SONDE_TEXT ? end->option == 0 : option->name != NULL;
+}
+
+int output_choose(output *to, const command *c)
+{
+	const file_end *end = to->path && to->format == SONDE_TEXT ? find_end(to->path) : NULL;
+	char list[64] = "";
+
+	if (!end)
+		return EXIT_OK;
+	if (can_write(c, end)) {
+		to->format = end->format;
+		return EXIT_OK;
+	}
+	for (size_t i = 0, len = 0; i < N_ENDS_SAID; i++)
+		if (can_write(c, &file_ends[i]))
+			len += (size_t)snprintf(list + len, sizeof list - len, "%s.%s", len ? ", " : "",
+						file_ends[i].text);
+	return say_usage(c, "it cannot write '%s', only %s", to->path, list);
+}
+
+int output_only(const command *c, const char *path, const char *only)
+{
+	const file_end *end = path ? find_end(path) : NULL;
+
+	if (!end || strcmp(end->text, only) == 0)
+		return EXIT_OK;
+	return say_usage(c, "it cannot write '%s', only .%s", path, only);
+}
+
 /* ---- What must not be replaced ----------------------------------------------------------------------------------- */
 
 static bool is_same(const struct stat *a, const struct stat *b)

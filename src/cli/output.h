@@ -4,6 +4,7 @@
  *
  *   output to = { 0 };                        the table of options has OUTPUT_ALL, or OUTPUT_JSON, ...
  *   output_option(&to, &o, id)                for ids that the command does not know itself
+ *   output_choose(&to, self)                  after the last option
  *   output_print(&to, result)                 all in one; or
  *   output_open(&to), to.stream, output_close(&to, ok)
  *
@@ -43,7 +44,8 @@ enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_MARKDOWN, OPTION_HTML, OPTION_TABL
 /* clang-format off */
 #define OUTPUT_ALL(heading) \
 	{ .name = "json", .id = OPTION_JSON, .help = "for programs; also --csv, --markdown and --html", .group = heading }, \
-	OUTPUT_FILE, \
+	{ .name = "output", .id = OPTION_OUTPUT, .letter = 'o', .argument = "FILE", \
+	  .help = "write to FILE; .json, .csv, .md, .html: in that format" }, \
 	{ .name = "csv", .id = OPTION_CSV }, \
 	{ .name = "markdown", .id = OPTION_MARKDOWN }, \
 	{ .name = "html", .id = OPTION_HTML }, \
@@ -62,6 +64,13 @@ typedef struct output {
 
 /* Takes one of the options above. False, after saying why, when the value is wrong. */
 bool output_option(output *to, const options *o, int id);
+
+/* After the last option: the end of the file's name chooses the format (x.csv, x.html) unless an option does. EXIT_OK,
+   or says that the command cannot write what the name promises. */
+int output_choose(output *to, const command *c);
+
+/* The same for a command that writes files of one kind only, such as "json". path may be NULL. */
+int output_only(const command *c, const char *path, const char *only);
 
 /* Before files are read: EXIT_OK, or says that the result would take the place of one of them, or of another recording.
    A slip of the finger must not cost anyone their trace. */

@@ -116,6 +116,5 @@ int picture_run(const command *self, picture *p, int argc, char **argv)
 	const char *slash = strrchr(argv[0], '/');
 	p->options.name = slash && slash[1] ? slash + 1 : argv[0];
 	code = choose_format(self, p) ? write_to(p, trace, p->n_files == 1 ? argv[0] : NULL) : EXIT_USAGE;
-	sonde_trace_free(trace);
-	return code;
+	return trace_close(trace, p->n_files == 1 ? argv[0] : NULL, code);
 }

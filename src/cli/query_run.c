@@ -129,6 +129,7 @@ static void say_what_is_missing(query_run *r)
 {
 	if (sonde_query_is_cut(r->query))
 		say("query: there are more rows; --limit shows them");
+	/* cmd_query.c says at the end which part of the index is damaged. */
 	if (sonde_query_is_damaged(r->query) && !r->said_damage) {
 		say("%s: parts of it cannot be read: rows are missing", r->file);
 		r->said_damage = true;

@@ -17,18 +17,31 @@
  *
  * The end is at most INT64_MAX ns after the start, and every slice lies between them.
  *
- * Every offset, count and number that a file holds is checked where it is used: a damaged file gives wrong answers or
- * an error, never a crash. `sonde info` compares the sections' checksums.
+ * Checksums: a section is divided into pages of INDEX_PAGE bytes, the last of which may be shorter. PAGE_CRCS holds the
+ * CRC-32C of every page, section after section in the order of the directory, without those of PAGE_CRCS itself. They
+ * are verified when the index is opened (index_section.crc), a page when it is first used (store/index_pages.c).
+ *
+ * Every offset, count and number that a file holds is also checked where it is used: a file with right checksums may
+ * come from a stranger. It gives wrong answers or an error, never a crash.
  */
 #ifndef SONDE_FORMAT_INDEX_H
 #define SONDE_FORMAT_INDEX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define INDEX_MAGIC 0x0a584449444e5389u	 /* "\x89SNDIDX\n" */
 #define INDEX_FOOTER 0x0a444e45444e5389u /* "\x89SNDEND\n" */
 #define INDEX_NONE UINT32_MAX		 /* no string, no lane, no track */
-enum { INDEX_VERSION = 2, INDEX_GROUP = 32, INDEX_FAN = 4, INDEX_COARSE = 8192, INDEX_LEVELS = 24, INDEX_PAD = 64 };
+enum {
+	INDEX_VERSION = 3,
+	INDEX_GROUP = 32,
+	INDEX_FAN = 4,
+	INDEX_COARSE = 8192,
+	INDEX_LEVELS = 24,
+	INDEX_PAD = 64,
+	INDEX_PAGE = 4096,
+};
 
 typedef struct index_header {
 	uint64_t magic;
@@ -52,10 +65,15 @@ typedef enum index_clock {
 typedef struct index_footer {
 	uint64_t magic;
 	uint64_t offset; /* of the index_header from the start of the file */
+	uint64_t length; /* of the index: offset + length + sizeof(index_footer) is the length of the file */
 	uint32_t reserved;
 	uint32_t crc; /* of the bytes before */
 } index_footer;
-_Static_assert(sizeof(index_footer) == 24, "on disk");
+_Static_assert(sizeof(index_footer) == 32, "on disk");
+
+/* Whether the footer at the end of a file of `size` bytes is whole and its own: not that of a file that another one was
+   put in front of. */
+bool index_footer_fits(const index_footer *f, uint64_t size);
 
 typedef enum index_kind {
 	SECTION_COARSE,	      /* index_summary[]: the last level of every lane, lane after lane */
@@ -92,12 +110,13 @@ typedef enum index_kind {
 	SECTION_ARG_TEXT_BYTES, /* values that are not plain whole numbers, as JSON */
 	SECTION_ARG_BLOCKS,	/* uint64_t offset[] of every ARGS_RECORDS records, and the end */
 	SECTION_ARGS,		/* records; n_rows of them */
+	SECTION_PAGE_CRCS,	/* uint32_t[] */
 	SECTION_KINDS
 } index_kind;
 
 typedef struct index_section {
-	uint32_t kind; /* index_kind; each once, in this order; unknown ones are skipped */
-	uint32_t crc;
+	uint32_t kind;	 /* index_kind; each once, in this order; unknown ones are skipped */
+	uint32_t crc;	 /* of its entries in PAGE_CRCS */
 	uint64_t offset; /* from the header */
 	uint64_t length;
 	/* Of offsets: how many things they are of, one less than there are. 0 for bytes, blocks of slices excepted: all

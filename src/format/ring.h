@@ -68,6 +68,7 @@ typedef struct ring_header {
 	clock_pair first, last; /* for a recording that was killed before its first BLOCK_CLOCK */
 	stream_block info;	/* as it stands; counters are updated by atomic additions */
 	ring_loss loss;
+	char recording[1024]; /* its path, absolute; "": unknown */
 } ring_header;
 _Static_assert(sizeof(ring_header) <= RING_HEADER_BYTES, "in the ring");
 

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "import/chrome_stretch.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -414,7 +415,17 @@ static sonde_status finish(driver *d, sonde_error *err)
 		return error_set(err, SONDE_E_TRUNCATED, 0, "the file is empty");
 	if (d->in_object && !d->found_events) {
 		d->job->is_no_trace = true;
-		return error_set(err, SONDE_E_FORMAT, (int64_t)d->carry_offset, "JSON without \"traceEvents\"");
+		return error_set(err, SONDE_E_FORMAT, (int64_t)d->carry_offset,
+				 "unrecognized format: a JSON object without a list \"traceEvents\"; expected Chrome "
+				 "trace JSON or a .sonde file");
+	}
+	uint64_t first, n_strangers = chrome_apply_strangers(d->apply, &first);
+	if (n_strangers) {
+		d->job->is_no_trace = true;
+		return error_set(err, SONDE_E_FORMAT, (int64_t)first,
+				 "unrecognized format: a JSON list without any trace event (%" PRIu64
+				 " other element%s); expected objects with \"ph\" and \"ts\", as in Chrome trace JSON",
+				 n_strangers, n_strangers == 1 ? "" : "s");
 	}
 	/* An array may stay open: that is how programs write events as they come. */
 	if (d->where != AT_END && !d->complete && (d->in_object || damage))

@@ -55,16 +55,24 @@ typedef struct dict_entry {
 	uint8_t repairs; /* REPAIR bits that every use counts */
 	uint8_t class;	 /* of a site: site_class */
 	bool is_memory;	 /* of a site: an instant of it may be an allocation */
+	bool borrowed;	 /* the text is the builder's */
 } dict_entry;
+
+/* Behind every text DICT_SLACK bytes more may be read: the matcher compares names in vectors. */
+enum { DICT_SLACK = 32, DICT_ROOM = 64 << 10 };
 
 typedef struct dict {
 	arena arena;
+	uint8_t *room; /* for texts that are not long */
+	size_t n_room;
 	VEC(dict_entry) entries;
 	uint64_t *slots; /* high half of the hash, number + 1 */
 	size_t n_slots;
 } dict;
 
 uint32_t dict_find(dict *d, const uint8_t *text, size_t len, uint32_t key, uint64_t hash, bool *ret_new);
+/* The same text is kept elsewhere as long as the dict, with DICT_SLACK: a long one need not be there twice. */
+void dict_borrow(dict_entry *e, const char *same);
 void dict_done(dict *d);
 
 /* The key of a dict_entry is mixed in. */
@@ -89,6 +97,7 @@ static inline uint64_t dict_hash(uint64_t hash, uint32_t key)
 	X(NO_NAME, false, "events without a name")                                                                     \
 	X(COMMA, false, "commas that are missing or too many")                                                         \
 	X(MEMBERS, false, "events with more members than are kept, or longer keys")                                    \
+	X(FAR, false, "events with times far outside of all others, set apart")                                        \
 	X(UNCLOSED, false, "scopes without an end, open until the trace ends")                                         \
 	X(CROSSED, false, "ends of another name than the innermost scope's")                                           \
 	X(VALUES, false, "values of counters that are no numbers, left out")                                           \
@@ -395,6 +404,9 @@ bool chrome_apply_batch(chrome_apply *a, chrome_reader *r, const chrome_batch *b
 void chrome_apply_top_level(chrome_apply *a, const uint8_t *key, size_t key_len, const uint8_t *value, size_t len,
 			    uint64_t offset);
 void chrome_apply_problem(chrome_apply *a, chrome_problem problem, uint64_t n, uint64_t offset);
+/* How many elements the list has when none of them is an event, whole or damaged, and where the first is; 0: there are
+   events, or no elements. */
+uint64_t chrome_apply_strangers(const chrome_apply *a, uint64_t *ret_first);
 /* Closes what is open, tells the builder what was wrong. */
 bool chrome_apply_finish(chrome_apply *a);
 

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/decimal.h"
+#include "store/far_times.h"
 #include "store/trace.h"
 
 uint64_t apply_correlation(const chrome_event *e)
@@ -63,7 +64,7 @@ static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch
 	uint32_t track = apply_track(a, r, e->track);
 	builder_slice_add(a->b, track, &slice);
 	apply_device(a, r, b, e);
-	apply_saw_time(a, slice.start_ns + slice.dur_ns);
+	apply_saw_time(a, slice.start_ns + slice.dur_ns, at);
 }
 
 /* "name[id]": counters of the same name with different ids are different counters. */
@@ -116,7 +117,7 @@ static void counter_event(chrome_apply *a, chrome_reader *r, const chrome_batch 
 		n_values++;
 	}
 	if (n_values)
-		apply_saw_time(a, e->ts_ns);
+		apply_saw_time(a, e->ts_ns, b->offset + e->at);
 	if (!n_values)
 		apply_problem(a, PROBLEM_LOST_VALUES, b->offset + e->at);
 	else if (n_values < n)
@@ -211,7 +212,7 @@ static void apply_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b
 	if (!(e->flags & EVENT_HAS_NAME) && phases[(uint8_t)phase] & PHASE_NAMED)
 		apply_problem(a, PROBLEM_NO_NAME, at);
 	if (phase != 'E' && phase != 'e' && phase != 'C') /* those may be lost yet */
-		apply_saw_time(a, e->ts_ns);
+		apply_saw_time(a, e->ts_ns, at);
 	switch (phase) {
 	case 'X':
 		complete_event(a, r, b, e);
@@ -265,6 +266,65 @@ void chrome_apply_problem(chrome_apply *a, chrome_problem what, uint64_t n, uint
 	chrome_problem_add(&a->problems, what, n, offset);
 }
 
+uint64_t chrome_apply_strangers(const chrome_apply *a, uint64_t *ret_first)
+{
+	static const chrome_problem kinds[] = { PROBLEM_LOST_ELEMENTS, PROBLEM_LOST_NO_PHASE, PROBLEM_GARBAGE };
+	uint64_t n = 0, n_events = a->n_lost - a->problems.count[PROBLEM_LOST_ELEMENTS];
+
+	for (unsigned i = 1; i < 256; i++) /* a phase, known or not */
+		n_events += a->n_phase[i];
+	*ret_first = UINT64_MAX;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		uint64_t first = a->problems.first[kinds[i]];
+		if (a->problems.count[kinds[i]])
+			*ret_first = first < *ret_first ? first : *ret_first;
+		n += a->problems.count[kinds[i]];
+	}
+	return n_events ? 0 : n;
+}
+
+/* ---- Times far outside of all others ----------------------------------------------------------------------------- */
+
+/* Of the builder's files that this one is; the last is the file itself. */
+static uint32_t file_at(const chrome_apply *a, size_t i)
+{
+	return i < a->ranks.n ? a->ranks.items[i].file : a->job->file_number;
+}
+
+/* When the file begins and ends without them, which is when scopes without an end do, and where the first is. */
+static void find_far(chrome_apply *a)
+{
+	time_range all = { INT64_MAX, INT64_MIN }, one;
+	bool is_some = false;
+
+	for (size_t i = 0; i <= a->ranks.n; i++) {
+		bool has_far = builder_find_times(a->b, file_at(a, i), &one);
+		if (!has_far && !builder_file_span(a->b, file_at(a, i), &one.start_ns, &one.end_ns))
+			continue;
+		is_some |= has_far;
+		all.start_ns = one.start_ns < all.start_ns ? one.start_ns : all.start_ns;
+		all.end_ns = one.end_ns > all.end_ns ? one.end_ns : all.end_ns;
+	}
+	if (!is_some)
+		return;
+	bool is_early = a->first_ns<all.start_ns, is_late = a->last_ns> all.end_ns;
+	a->far_at = is_early && (!is_late || a->first_at < a->last_at) ? a->first_at : a->last_at;
+	a->first_ns = all.start_ns;
+	a->last_ns = all.end_ns;
+}
+
+static void set_apart(chrome_apply *a)
+{
+	time_range range;
+	uint64_t n = 0;
+
+	for (size_t i = 0; i <= a->ranks.n; i++)
+		if (builder_find_times(a->b, file_at(a, i), &range))
+			n += builder_set_apart(a->b, file_at(a, i), range);
+	if (n)
+		chrome_problem_add(&a->problems, PROBLEM_FAR, n, a->far_at);
+}
+
 bool chrome_apply_finish(chrome_apply *a)
 {
 	static const struct {
@@ -276,7 +336,12 @@ bool chrome_apply_finish(chrome_apply *a)
 #undef X
 	};
 
+	bool has_far = is_far_range(a->first_ns, a->last_ns);
+	if (has_far)
+		find_far(a);
 	apply_close_scopes(a);
+	if (has_far)
+		set_apart(a);
 	apply_put_meta(a);
 	for (unsigned i = 0; i < PROBLEM_KINDS; i++)
 		if (a->problems.count[i])

@@ -51,6 +51,8 @@ struct chrome_apply {
 	uint64_t n_phase[256];
 	uint64_t n_lost;	    /* events that never became a chrome_event */
 	int64_t first_ns, last_ns;  /* of all events that are not lost */
+	uint64_t first_at, last_at; /* where these are in the text */
+	uint64_t far_at;	    /* the first that is far outside of all others */
 	VEC(open_scope) scopes;	    /* open, and free ones */
 	uint32_t free_scope;	    /* index + 1 */
 	VEC(uint32_t) track_scopes; /* by track: innermost open scope, index + 1 */
@@ -71,10 +73,12 @@ struct chrome_apply {
 	bool failed;
 };
 
-static inline void apply_saw_time(chrome_apply *a, int64_t ns)
+static inline void apply_saw_time(chrome_apply *a, int64_t ns, uint64_t at)
 {
-	a->first_ns = ns < a->first_ns ? ns : a->first_ns;
-	a->last_ns = ns > a->last_ns ? ns : a->last_ns;
+	if (ns < a->first_ns)
+		a->first_ns = ns, a->first_at = at;
+	if (ns > a->last_ns)
+		a->last_ns = ns, a->last_at = at;
 }
 
 static inline void apply_problem(chrome_apply *a, chrome_problem what, uint64_t at)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "base/json_read.h"
+#include "base/long_text.h"
 
 /* ---- Texts to numbers -------------------------------------------------------------------------------------------- */
 
@@ -30,6 +31,35 @@ static bool dict_grow(dict *d)
 	return true;
 }
 
+/* A text that is not long lies right behind the one before it. */
+static const uint8_t *keep_text(dict *d, const uint8_t *text, size_t len)
+{
+	if (is_long_text(len))
+		return (const uint8_t *)long_text_new(text, len);
+	if (d->n_room < len + DICT_SLACK) {
+		size_t n = d->entries.n ? DICT_ROOM : DICT_SLACK * 32;
+		n = n < len + DICT_SLACK ? len + DICT_SLACK : n;
+		uint8_t *room = arena_alloc(&d->arena, n);
+		if (!room)
+			return NULL;
+		d->room = room;
+		d->n_room = n;
+	}
+	uint8_t *copy = memcpy(d->room, text, len);
+	d->room += len;
+	d->n_room -= len;
+	return copy;
+}
+
+void dict_borrow(dict_entry *e, const char *same)
+{
+	if (e->borrowed || !is_long_text(e->len))
+		return;
+	long_text_free((const char *)e->text, e->len);
+	e->text = (const uint8_t *)same;
+	e->borrowed = true;
+}
+
 uint32_t dict_find(dict *d, const uint8_t *text, size_t len, uint32_t key, uint64_t hash, bool *ret_new)
 {
 	uint64_t high = hash & UINT64_C(0xffffffff00000000);
@@ -46,13 +76,15 @@ uint32_t dict_find(dict *d, const uint8_t *text, size_t len, uint32_t key, uint6
 		if (e->len == len && e->key == key && memcmp(e->text, text, len) == 0)
 			return number;
 	}
-	/* The matcher compares names in vectors. */
-	char *copy = len <= UINT32_MAX - 32 ? arena_alloc(&d->arena, len + 32) : NULL;
-	dict_entry *e = copy && d->entries.n < CHROME_NONE - 1 ? VEC_ADD(&d->entries) : NULL;
+	dict_entry *e = len < UINT32_MAX && d->entries.n < CHROME_NONE - 1 ? VEC_ADD(&d->entries) : NULL;
 	if (!e)
 		return CHROME_NONE;
-	memcpy(copy, text, len);
-	*e = (dict_entry){ .text = (const uint8_t *)copy, .len = (uint32_t)len, .key = key, .global = CHROME_NONE };
+	const uint8_t *copy = keep_text(d, text, len);
+	if (!copy) {
+		d->entries.n--;
+		return CHROME_NONE;
+	}
+	*e = (dict_entry){ .text = copy, .len = (uint32_t)len, .key = key, .global = CHROME_NONE };
 	d->slots[at] = high | d->entries.n;
 	*ret_new = true;
 	return (uint32_t)d->entries.n - 1;
@@ -60,6 +92,11 @@ uint32_t dict_find(dict *d, const uint8_t *text, size_t len, uint32_t key, uint6
 
 void dict_done(dict *d)
 {
+	for (size_t i = 0; i < d->entries.n; i++) {
+		const dict_entry *e = &d->entries.items[i];
+		if (is_long_text(e->len) && !e->borrowed)
+			long_text_free((const char *)e->text, e->len);
+	}
 	arena_done(&d->arena);
 	VEC_DONE(&d->entries);
 	free(d->slots);

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "base/json_read.h"
+#include "base/long_text.h"
 #include "store/trace.h"
 
 bool apply_room(chrome_apply *a, size_t bytes)
@@ -32,6 +33,18 @@ uint32_t apply_string(chrome_apply *a, const uint8_t *text, size_t len)
 	return builder_string(a->b, a->text.items, json_unescape((const char *)text, len, a->text.items, &repairs));
 }
 
+/* A long text is there once: where the builder has the same bytes the reader needs none of its own. */
+static uint32_t apply_entry(chrome_apply *a, dict_entry *e)
+{
+	uint32_t string = apply_string(a, e->text, e->len);
+	size_t len;
+	const char *kept = is_long_text(e->len) ? builder_text(a->b, string, &len) : NULL;
+
+	if (kept && len == e->len && memcmp(kept, e->text, len) == 0)
+		dict_borrow(e, kept);
+	return string;
+}
+
 uint32_t apply_reader_string(chrome_apply *a, chrome_reader *r, uint32_t number)
 {
 	dict_entry *e = number < r->strings.entries.n ? &r->strings.entries.items[number] : NULL;
@@ -39,7 +52,7 @@ uint32_t apply_reader_string(chrome_apply *a, chrome_reader *r, uint32_t number)
 	if (!e)
 		return INDEX_NONE;
 	if (e->global == CHROME_NONE)
-		e->global = apply_string(a, e->text, e->len);
+		e->global = apply_entry(a, e);
 	return e->global;
 }
 
@@ -99,7 +112,7 @@ uint32_t apply_new_site(chrome_apply *a, chrome_reader *r, uint32_t number)
 
 	e->class = (uint8_t)class_of(e, category);
 	e->is_memory = apply_is(e, "[memory]");
-	e->name = apply_string(a, e->text, e->len);
+	e->name = apply_entry(a, e);
 	e->global =
 		builder_site(a->b, e->name, apply_reader_string(a, r, e->key - 1), (site_class)e->class, NAME_SCOPE);
 	return e->global;

@@ -65,7 +65,7 @@ static void close_scope(chrome_apply *a, uint32_t index, int64_t end_ns, uint64_
 	if (end_ns < s->ts_ns)
 		apply_problem(a, PROBLEM_NEGATIVE, s->at);
 	builder_slice_add(a->b, s->track, &slice);
-	apply_saw_time(a, slice.start_ns + slice.dur_ns);
+	apply_saw_time(a, slice.start_ns + slice.dur_ns, s->at);
 	drop_scope(a, index);
 }
 

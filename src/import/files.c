@@ -169,6 +169,48 @@ sonde_status files_expand(const char *const *paths, size_t n, file_list *ret_fil
 	return status;
 }
 
+/* Without its ending it has the name of one of the files. */
+static bool has_twin(const char *path, const file_list *files)
+{
+	size_t len = files_stem(path);
+
+	for (size_t i = 0; i < files->n; i++)
+		if (files_stem(files->items[i]) == len && memcmp(files->items[i], path, len) == 0)
+			return true;
+	return false;
+}
+
+static void remove_twins(file_list *own, const file_list *foreign)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < own->n; i++)
+		if (has_twin(own->items[i], foreign))
+			free(own->items[i]);
+		else
+			own->items[n++] = own->items[i];
+	own->n = n;
+}
+
+sonde_status files_left_out(const char *path, file_list *ret_files, sonde_error *err)
+{
+	file_list foreign = { 0 };
+	DIR *dir = opendir(path);
+
+	*ret_files = (file_list){ 0 };
+	if (!dir)
+		return SONDE_OK;
+	sonde_status status = add_matching(dir, path, is_foreign, &foreign, err);
+	if (!status && foreign.n)
+		status = add_matching(dir, path, is_own, ret_files, err);
+	closedir(dir);
+	remove_twins(ret_files, &foreign);
+	if (ret_files->n)
+		qsort(ret_files->items, ret_files->n, sizeof ret_files->items[0], compare_entries);
+	files_done(&foreign);
+	return status;
+}
+
 void files_done(file_list *files)
 {
 	for (size_t i = 0; i < files->n; i++)

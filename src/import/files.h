@@ -15,6 +15,10 @@ typedef VEC(char *) file_list;
 sonde_status files_expand(const char *const *paths, size_t n, file_list *ret_files, sonde_error *err);
 void files_done(file_list *files);
 
+/* The *.sonde of the directory at path that files_expand() leaves out for other tools' traces, but for those that have
+   the name of one (run.sonde beside run.json). None if path is no directory. The caller ends *ret_files. */
+sonde_status files_left_out(const char *path, file_list *ret_files, sonde_error *err);
+
 /* Orders names as people do: rank2 before rank10. */
 int files_compare(const char *a, const char *b);
 

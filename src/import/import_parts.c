@@ -182,6 +182,8 @@ static sonde_status import_index(opening *o, trace_part *p, int32_t rank, sonde_
 	if (!p->again || !add_ranks_of(o, p, rank))
 		return out_of_memory(err);
 	status = index_again_feed(p->again, o->builder, first_file, tell_of_part, &progress, err);
+	if (!status) /* what is missing would be missing without a word in what is made of it */
+		status = index_damage(index, err);
 	return status ? error_prefix(err, status, part_name(p)) : SONDE_OK;
 }
 
@@ -289,6 +291,7 @@ sonde_status parts_import(opening *o, sonde_index **ret_index, sonde_error *err)
 		.n_threads = o->options.n_threads,
 		.progress = tell_of_builder,
 		.context = o,
+		.spill_bytes = BUILDER_SPILL_BYTES,
 	};
 
 	o->builder = builder_new(&options);

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "import/recording.h"
 #include "import/recording_ranks.h"
 
 enum { THREADS_MAX = 16 };
@@ -153,15 +154,27 @@ static sonde_status look_at(trace_part *p, unsigned n_threads, bool is_one, sond
 
 /* ---- Recordings -------------------------------------------------------------------------------------------------- */
 
-/* A recording that is finished ends with its index. Its blocks hold the same: an index that is damaged is left out. */
+static sonde_index *make_again(void *context)
+{
+	sonde_index *ix = NULL;
+
+	return trace_build_index(context, 0, &ix, NULL) ? NULL : ix;
+}
+
+/* A recording that is finished ends with its index. Its blocks hold the same: an index that cannot be opened is left
+   out, and pages of one that are found damaged later are made from the blocks. */
 static void add_index(sonde_trace *t, const trace_part *p)
 {
 	int fd = p->bytes ? -1 : open(p->path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return;
-	if (index_file_has(fd) && index_open_file(p->path, fd, &t->index, NULL))
+	if (index_file_has(fd) && index_open_file(p->path, fd, &t->index, NULL)) {
 		t->index = NULL;
+		t->diagnostics.torn_index_bytes = t->index_bytes;
+	}
+	if (t->index)
+		index_set_maker(t->index, make_again, t, t->files.items[0].path);
 	close(fd);
 }
 
@@ -243,7 +256,7 @@ static sonde_status make_trace(const opening *o, sonde_index *index, sonde_trace
 
 static sonde_status refuse(const trace_part *p, sonde_error *err)
 {
-	return error_set(err, SONDE_E_FORMAT, 0, "%s: no trace that Sonde knows: neither its own nor Chrome trace JSON",
+	return error_set(err, SONDE_E_FORMAT, 0, "%s: unrecognized format: expected a .sonde file or Chrome trace JSON",
 			 part_name(p));
 }
 
@@ -335,6 +348,30 @@ static bool is_found(const char *file, const char *const *paths, size_t n_paths)
 	return len < 6 || strcasecmp(file + len - 6, ".sonde") != 0;
 }
 
+/* Says which recordings of a directory are not part of the trace. Without memory it says nothing. */
+static void warn_of_left_out(sonde_trace *t, const char *path)
+{
+	file_list files = { 0 };
+	char *text = NULL;
+	int len = -1;
+
+	if (t->warning)
+		return;
+	files_left_out(path, &files, NULL);
+	const char *name = files.n ? strrchr(files.items[0], '/') + 1 : "",
+		   *why = "the directory has traces of other tools";
+	if (files.n == 1)
+		len = asprintf(&text, "%s: %s is left out because %s; name it to open it", path, name, why);
+	else if (files.n > 1)
+		len = asprintf(&text, "%s: %zu .sonde files (%s ...) are left out because %s; name them to open them",
+			       path, files.n, name, why);
+	if (len >= 0) {
+		t->warning = arena_strdup(&t->arena, text);
+		free(text);
+	}
+	files_done(&files);
+}
+
 sonde_status sonde_trace_open_with(const char *const *paths, size_t n_paths, const sonde_open_options *options,
 				   sonde_trace **ret_trace, sonde_error *err)
 {
@@ -354,6 +391,8 @@ sonde_status sonde_trace_open_with(const char *const *paths, size_t n_paths, con
 	}
 	if (!status)
 		status = open_parts(&o, ret_trace, err);
+	for (size_t i = 0; i < n_paths && !status; i++)
+		warn_of_left_out(*ret_trace, paths[i]);
 	for (size_t i = 0; o.parts && i < o.files.n; i++) {
 		input_close(o.parts[i].in);
 		index_again_free(o.parts[i].again);

@@ -2,6 +2,7 @@
 #include "import/recording.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include "base/error.h"
 #include "base/json_write.h"
@@ -321,7 +322,6 @@ static void put_sources(feed *f, const trace_stream *s)
 static void put_diagnostics(feed *f, const walk_counts *counts)
 {
 	const trace_diagnostics *d = &f->trace->diagnostics;
-	const char *file = f->trace->files.n && f->trace->files.items[0].path ? f->trace->files.items[0].path : "";
 	const struct {
 		const char *kind;
 		bool lost;
@@ -340,6 +340,8 @@ static void put_diagnostics(feed *f, const walk_counts *counts)
 		{ "scopes without an end, closed with the scope around them", false, counts->n_repaired, -1 },
 		{ "ends without a begin", false, counts->n_unmatched_ends, -1 },
 		{ "time stamps before their predecessor's", false, counts->n_clamped, -1 },
+		{ "events with times far outside of the recording, moved to when they were recorded", false,
+		  counts->n_outside, -1 },
 		{ "events with an unknown name", false, counts->n_unknown, -1 },
 		{ "names that found no room", false, d->n_names_refused, -1 },
 		{ "scopes nested too deep", true, counts->n_too_deep, -1 },
@@ -347,7 +349,7 @@ static void put_diagnostics(feed *f, const walk_counts *counts)
 
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		if (all[i].n)
-			builder_diagnostic(f->builder, all[i].kind, all[i].lost, all[i].n, file, all[i].first);
+			builder_diagnostic(f->builder, all[i].kind, all[i].lost, all[i].n, f->path, all[i].first);
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -419,38 +421,74 @@ static sonde_status walk_events(feed *f, walk_counts *ret_counts, sonde_error *e
 	return status;
 }
 
+static sonde_status feed_all(feed *f, const sonde_trace *t, sonde_error *err)
+{
+	walk_counts counts;
+	sonde_status status = feed_use(f, t) ? walk_events(f, &counts, err) : SONDE_E_MEMORY;
+
+	if (!status)
+		feed_rest(f, &counts);
+	status = feed_status(f, status, err);
+	feed_done(f);
+	return status;
+}
+
 sonde_status recording_feed(const sonde_trace *t, builder *b, uint32_t file, recording_progress *progress,
 			    void *context, sonde_error *err)
 {
+	const char *path = t->files.n ? t->files.items[0].path : NULL;
 	feed f = { .builder = b,
 		   .file = file,
+		   .path = path ? path : "",
 		   .progress = progress,
 		   .context = context,
 		   .args = { .builder = b },
 		   .queue = UINT32_MAX };
-	walk_counts counts;
 
-	sonde_status status = feed_use(&f, t) ? walk_events(&f, &counts, err) : SONDE_E_MEMORY;
+	return feed_all(&f, t, err);
+}
+
+/* The directory of the recording; "" where there is none. */
+static void directory_of(const sonde_trace *t, char *ret_dir, size_t size)
+{
+	const char *path = t->files.n ? t->files.items[0].path : NULL, *slash = path ? strrchr(path, '/') : NULL;
+
+	if (slash && slash > path && (size_t)(slash - path) < size)
+		snprintf(ret_dir, size, "%.*s", (int)(slash - path), path);
+	else
+		snprintf(ret_dir, size, "%s", !path ? "" : slash ? "/" : ".");
+}
+
+sonde_status trace_build_index_as(const sonde_trace *t, const builder_options *options, sonde_index **ret_index,
+				  sonde_error *err)
+{
+	builder_options given = *options;
+	char dir[PATH_MAX];
+
+	directory_of(t, dir, sizeof dir);
+	given.spill_dir = dir;
+	given.spill_bytes = given.spill_bytes ? given.spill_bytes : BUILDER_SPILL_BYTES;
+	builder *b = builder_new(&given);
+	if (!b)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	feed f = { .builder = b,
+		   .progress = given.progress,
+		   .context = given.context,
+		   .args = { .builder = b },
+		   .queue = UINT32_MAX };
+	sonde_status status = feed_all(&f, t, err);
 	if (!status)
-		feed_rest(&f, &counts);
-	status = feed_status(&f, status, err);
-	feed_done(&f);
+		status = builder_finish(b, ret_index, err);
+	builder_free(b);
 	return status;
 }
 
 sonde_status trace_build_index_with(const sonde_trace *t, unsigned n_threads, recording_progress *progress,
 				    void *context, sonde_index **ret_index, sonde_error *err)
 {
-	builder *b =
-		builder_new(&(builder_options){ .n_threads = n_threads, .progress = progress, .context = context });
-
-	if (!b)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	sonde_status status = recording_feed(t, b, 0, progress, context, err);
-	if (!status)
-		status = builder_finish(b, ret_index, err);
-	builder_free(b);
-	return status;
+	return trace_build_index_as(
+		t, &(builder_options){ .n_threads = n_threads, .progress = progress, .context = context }, ret_index,
+		err);
 }
 
 sonde_status trace_build_index(const sonde_trace *t, unsigned n_threads, sonde_index **ret_index, sonde_error *err)

@@ -21,9 +21,14 @@ typedef bool recording_progress(void *context, uint64_t done, uint64_t total);
 sonde_status recording_feed(const sonde_trace *t, builder *b, uint32_t file, recording_progress *progress,
 			    void *context, sonde_error *err);
 
-/* n_threads 0: as many as the machine has. The caller frees *ret_index with index_free. */
+/* n_threads 0: as many as the machine has. The caller frees *ret_index with index_free. What does not fit into
+   BUILDER_SPILL_BYTES goes to temporary files, in the recording's directory if possible. A recording always gives the
+   same image, byte for byte. */
 sonde_status trace_build_index(const sonde_trace *t, unsigned n_threads, sonde_index **ret_index, sonde_error *err);
 sonde_status trace_build_index_with(const sonde_trace *t, unsigned n_threads, recording_progress *progress,
 				    void *context, sonde_index **ret_index, sonde_error *err);
+/* The same with more to say: where the image goes, and when to spill. */
+sonde_status trace_build_index_as(const sonde_trace *t, const builder_options *options, sonde_index **ret_index,
+				  sonde_error *err);
 
 #endif

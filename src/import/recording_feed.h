@@ -61,6 +61,7 @@ typedef struct feed {
 	const sonde_trace *trace;
 	builder *builder;
 	uint32_t file;
+	const char *path; /* that diagnostics name; NULL: the index is the recording's own */
 	recording_progress *progress;
 	void *context;
 	arg_set args;

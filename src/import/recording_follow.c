@@ -25,6 +25,7 @@ struct recording_follow {
 	VEC(follow_stream) streams;
 	walk_counts counts;
 	uint64_t n_walked; /* events of the last call */
+	uint64_t budget;   /* events that may still be read */
 	bool has_notes;	   /* it is of no use */
 };
 
@@ -189,8 +190,8 @@ static bool is_settled(const trace_block *b, uint64_t ticks, event_reader *reade
 	return true;
 }
 
-/* Behind the last block that can be kept. What comes after a gap waits: it may be filled. */
-static size_t settled_until(const sonde_trace *t, const follow_thread *f, event_reader *reader)
+/* Behind the last block that can be kept, within the budget. What comes after a gap waits: it may be filled. */
+static size_t settled_until(recording_follow *r, const sonde_trace *t, const follow_thread *f, event_reader *reader)
 {
 	const trace_stream *s = &t->streams.items[f->thread.stream];
 	uint64_t ticks = s->segments[settled_segments(s)].from, word = f->position.next_word;
@@ -201,8 +202,9 @@ static size_t settled_until(const sonde_trace *t, const follow_thread *f, event_
 		uint64_t end_word = b->head.first_word + b->head.n_words;
 		if (end_word <= word)
 			continue;
-		if (b->head.first_word > word || !is_settled(b, ticks, reader))
+		if (!r->budget || b->head.first_word > word || !is_settled(b, ticks, reader))
 			break;
+		r->budget -= r->budget < b->n_events ? r->budget : b->n_events;
 		word = end_word;
 	}
 	return i;
@@ -230,8 +232,8 @@ static sonde_status keep_thread(recording_follow *r, walk_part *part, const trac
 	if (!f || !place)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	*place = f;
-	sonde_status status = walk_go_on(part, &f->thread, settled_until(part->trace, f, reader), false, &f->position,
-					 &r->streams.items[thread->stream].apart, err);
+	sonde_status status = walk_go_on(part, &f->thread, settled_until(r, part->trace, f, reader), false,
+					 &f->position, &r->streams.items[thread->stream].apart, err);
 	leave_thread(r, f);
 	return status;
 }
@@ -335,18 +337,54 @@ static sonde_status make_index(recording_follow *r, const sonde_trace *t, sonde_
 	return status;
 }
 
-static sonde_status follow(recording_follow *r, const sonde_trace *t, recording_progress *progress, void *context,
-			   sonde_index **ret_index, sonde_error *err)
+static sonde_status read_on(recording_follow *r, const sonde_trace *t, uint64_t n_events, recording_progress *progress,
+			    void *context, sonde_error *err)
 {
 	if (!fits(r, t) && !begin(r, t))
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	r->feed.progress = progress;
 	r->feed.context = context;
+	r->budget = n_events;
 	uint64_t before = count_events(&r->counts);
 	sonde_status status = keep(r, t, err);
 	r->n_walked = count_events(&r->counts) - before;
 	r->has_notes |= r->feed.notes.n;
+	return status;
+}
+
+static sonde_status follow(recording_follow *r, const sonde_trace *t, recording_progress *progress, void *context,
+			   sonde_index **ret_index, sonde_error *err)
+{
+	sonde_status status = read_on(r, t, UINT64_MAX, progress, context, err);
+
 	return status || r->has_notes ? status : make_index(r, t, ret_index, err);
+}
+
+static uint64_t count_left(const recording_follow *r, const sonde_trace *t)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < r->current.n; i++) {
+		const follow_thread *f = r->current.items[i];
+		for (size_t k = f->thread.n_blocks; k > 0; k--) {
+			const trace_block *b = &t->blocks.items[f->thread.first_block + k - 1];
+			if (b->head.first_word + b->head.n_words <= f->position.next_word)
+				break;
+			n += b->n_events;
+		}
+	}
+	return n;
+}
+
+sonde_status recording_follow_read(recording_follow *r, const sonde_trace *t, uint64_t n_events, uint64_t *ret_left,
+				   sonde_error *err)
+{
+	sonde_status status = r->has_notes ? SONDE_OK : read_on(r, t, n_events, NULL, NULL, err);
+
+	if (status || r->has_notes)
+		forget(r);
+	*ret_left = r->has_notes ? t->diagnostics.n_kept : count_left(r, t);
+	return status;
 }
 
 sonde_status recording_follow_index(recording_follow *r, const sonde_trace *t, recording_progress *progress,

@@ -2,6 +2,7 @@
  * The index of a recording that is still being written, again and again.
  *
  *   recording_follow *r = recording_follow_new();
+ *   recording_follow_read(r, trace, ...)    some of what is new, for one that is behind
  *   recording_follow_index(r, trace, ...)   each time that the recording was opened anew
  *   recording_follow_free(r);
  *
@@ -22,6 +23,10 @@ typedef struct recording_follow recording_follow;
 
 recording_follow *recording_follow_new(void);	 /* NULL when out of memory */
 void recording_follow_free(recording_follow *r); /* accepts NULL; its indexes stay */
+/* Reads on for about n_events. *ret_left is how many events of the trace it has not read then: those that
+   recording_follow_index would read. The trace is no window. */
+sonde_status recording_follow_read(recording_follow *r, const sonde_trace *t, uint64_t n_events, uint64_t *ret_left,
+				   sonde_error *err);
 /* The trace need not live until the next call. The caller frees *ret_index with index_free. */
 sonde_status recording_follow_index(recording_follow *r, const sonde_trace *t, recording_progress *progress,
 				    void *context, sonde_index **ret_index, sonde_error *err);

@@ -18,38 +18,63 @@ static sonde_status check_finished(const sonde_trace *t, sonde_error *err)
 	return SONDE_OK;
 }
 
-/* Writes at the end of the file, which has `len` bytes so far. */
-static bool write_behind(int fd, uint64_t len, const sonde_index *ix)
+/* A recording that is to end with an index. */
+typedef struct behind {
+	const trace_file *file;
+	int fd;
+	uint64_t len; /* of its blocks */
+	builder_target target;
+} behind;
+
+/* What is there of an index that is cut off gives way. */
+static sonde_status open_behind(behind *to, const trace_file *file, sonde_error *err)
 {
 	static const uint8_t zeros[BLOCK_ALIGN];
-	index_footer f = { .magic = INDEX_FOOTER, .offset = block_padded(len) };
-	size_t n;
-	const uint8_t *bytes = index_bytes(ix, &n);
 
-	f.crc = crc32c(0, &f, offsetof(index_footer, crc));
-	return lseek(fd, (off_t)len, SEEK_SET) == (off_t)len && file_write_all(fd, zeros, f.offset - len) &&
-	       file_write_all(fd, bytes, n) && file_write_all(fd, &f, sizeof f);
+	*to = (behind){ .file = file, .len = file->truncated ? file->len : file->cut };
+	to->fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (to->fd < 0 || flock(to->fd, LOCK_EX | LOCK_NB) != 0)
+		return error_set(err, SONDE_E_IO, -1, "cannot add its index: %s",
+				 errno == EWOULDBLOCK ? "another process has locked it" : strerror(errno));
+	if (lseek(to->fd, 0, SEEK_END) != (off_t)file->len)
+		return error_set(err, SONDE_E_IO, -1, "cannot add its index: it has changed");
+	to->target = (builder_target){ to->fd, block_padded(to->len) };
+	if (ftruncate(to->fd, (off_t)to->len) != 0 || !file_write_at(to->fd, zeros, to->target.at - to->len, to->len))
+		return error_set(err, SONDE_E_IO, -1, "cannot add its index: %s", strerror(errno));
+	return SONDE_OK;
 }
 
-/* All of it or nothing. What was there of an index that is cut off gives way. */
-static sonde_status append(const trace_file *file, const sonde_index *ix, sonde_error *err)
+static sonde_status write_footer(const behind *to, const sonde_index *ix, sonde_error *err)
 {
-	int fd = open(file->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	uint64_t len = file->truncated ? file->len : file->cut;
-	bool is_mine = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && lseek(fd, 0, SEEK_END) == (off_t)file->len;
-	sonde_status status = SONDE_OK;
+	size_t len;
 
-	if (fd < 0 || !is_mine) {
-		status = error_set(err, SONDE_E_IO, -1, "cannot add its index: %s",
-				   fd < 0 || errno ? strerror(errno) : "it has changed");
-	} else if (ftruncate(fd, (off_t)len) != 0 || !write_behind(fd, len, ix)) {
-		int error = errno;
-		bool undone = ftruncate(fd, (off_t)len) == 0;
-		status = error_set(err, SONDE_E_IO, -1, "cannot add its index: %s%s", strerror(error),
-				   undone ? "" : "; a part of it stays");
-	}
-	if (fd >= 0)
-		close(fd);
+	index_bytes(ix, &len);
+	index_footer f = { .magic = INDEX_FOOTER, .offset = to->target.at, .length = len };
+	f.crc = crc32c(0, &f, offsetof(index_footer, crc));
+	if (!file_write_at(to->fd, &f, sizeof f, to->target.at + len))
+		return error_set(err, SONDE_E_IO, -1, "cannot add its index: %s", strerror(errno));
+	return SONDE_OK;
+}
+
+/* All of it or nothing. */
+static sonde_status append(const sonde_trace *t, recording_progress *progress, void *context, sonde_error *err)
+{
+	sonde_index *ix = NULL;
+	behind to;
+	sonde_status status = open_behind(&to, &t->files.items[0], err);
+	bool is_open = !status;
+
+	if (!status)
+		status = trace_build_index_as(
+			t, &(builder_options){ .progress = progress, .context = context, .target = &to.target }, &ix,
+			err);
+	if (!status)
+		status = write_footer(&to, ix, err);
+	index_free(ix);
+	if (status && is_open && ftruncate(to.fd, (off_t)to.len) != 0)
+		error_prefix(err, status, "a part of the index stays");
+	if (to.fd >= 0)
+		close(to.fd);
 	return status;
 }
 
@@ -57,19 +82,14 @@ sonde_status sonde_recorder_add_index(const char *path, bool (*progress)(void *c
 				      void *context, sonde_error *err)
 {
 	sonde_trace *t = NULL;
-	sonde_index *ix = NULL;
 	sonde_status status = sonde_trace_open(path, &t, err);
 
 	if (!status && trace_is_imported(t))
 		status = error_set(err, SONDE_E_FORMAT, -1, "not a recording");
 	if (!status)
 		status = check_finished(t, err);
-	if (!status && !t->index) {
-		status = trace_build_index_with(t, 0, progress, context, &ix, err);
-		if (!status)
-			status = append(&t->files.items[0], ix, err);
-	}
-	index_free(ix);
+	if (!status && !t->index)
+		status = append(t, progress, context, err);
 	sonde_trace_free(t);
 	return status;
 }

@@ -273,7 +273,7 @@ void feed_begin(void *context, slice *s, const event *e)
 static uint8_t flags_of(const slice *s)
 {
 	return (uint8_t)((s->flags & SLICE_OPEN ? SLICE_IS_OPEN : 0) |
-			 (s->flags & SLICE_REPAIRED ? SLICE_IS_REPAIRED : 0) |
+			 (s->flags & (SLICE_REPAIRED | SLICE_CUT) ? SLICE_IS_REPAIRED : 0) |
 			 (s->flags & SLICE_ASYNC ? SLICE_IS_ASYNC : 0));
 }
 
@@ -330,7 +330,9 @@ void feed_end(void *context, slice *s)
 
 	if (__builtin_expect(f->at.has_allocation, 0))
 		feed_allocation_done(f);
-	out.site = feed_site_of_id(f, s->id, s->site);
+	/* The site of a step that is cut off is not that of its id. */
+	out.site = __builtin_expect(s->flags & SLICE_CUT, 0) ? feed_site_of(f, s->site)
+							     : feed_site_of_id(f, s->id, s->site);
 	if (timed_elsewhere(s))
 		builder_slices(f->builder, feed_async_track(f, s->thread), &out, 1);
 	else if (!s->serial)

@@ -22,10 +22,14 @@ static sonde_status write_index(const sonde_index *index, const char *path, sond
 sonde_status sonde_trace_save(const sonde_trace *trace, const char *path, sonde_error *err)
 {
 	sonde_index *made = NULL;
+	const char *from = trace->files.n ? trace->files.items[0].path : NULL;
 	sonde_status status = trace->index ? SONDE_OK : trace_build_index(trace, 0, &made, err);
 
 	if (!status)
 		status = write_index(made ? made : trace->index, path, err);
 	index_free(made);
-	return status ? error_prefix(err, status, path) : SONDE_OK;
+	if (!status)
+		return SONDE_OK;
+	/* The trace itself is damaged, or the new file cannot be written. */
+	return error_prefix(err, status, status == SONDE_E_FORMAT && from ? from : path);
 }

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-static double magnitude(const cell *c)
+static double magnitude(cell c)
 {
-	return c->type == CELL_NS ? fabs((double)c->integer) : c->type == CELL_BYTES ? (double)c->count : 0;
+	return c.type == CELL_NS ? fabs((double)c.integer) : c.type == CELL_BYTES ? (double)c.count : 0;
 }
 
 /* A time of one of several runs, a_ns, b_ns, or their difference: to be read side by side. */
@@ -28,7 +28,7 @@ static bool is_too_large(const table *t, size_t i, size_t n_rows, number_unit un
 
 	for (size_t k = 0; k < t->n_columns; k++) {
 		for (size_t row = 0; row < n_rows && shares_unit(t, i, k); row++) {
-			double size = magnitude(&t->cells[row * t->n_columns + k]);
+			double size = magnitude(table_cell(t, row, k));
 			n += size > 0;
 			n_small += size > 0 && size < 0.1 * unit.scale;
 		}
@@ -45,7 +45,7 @@ number_unit column_unit(const table *t, size_t i, size_t n_rows)
 
 	for (size_t k = 0; k < t->n_columns; k++)
 		for (size_t row = 0; row < n_rows && shares_unit(t, i, k); row++)
-			largest = fmax(largest, magnitude(&t->cells[row * t->n_columns + k]));
+			largest = fmax(largest, magnitude(table_cell(t, row, k)));
 	number_unit unit = number_unit_for(kind, largest);
 	while (is_too_large(t, i, n_rows, unit)) {
 		number_unit smaller = number_unit_for(kind, unit.scale / 2);

@@ -48,12 +48,13 @@ static void put_table(FILE *out, const table *t)
 	fputs(is_tree ? ",depth\r\n" : "\r\n", out);
 	for (size_t row = 0; row < t->n_rows; row++) {
 		for (size_t i = 0; i < t->n_columns; i++) {
+			cell c = table_cell(t, row, i);
 			if (i)
 				fputc(',', out);
-			put_cell(out, &t->cells[row * t->n_columns + i]);
+			put_cell(out, &c);
 		}
 		if (is_tree)
-			fprintf(out, ",%u", t->depths[row]);
+			fprintf(out, ",%u", table_depth(t, row));
 		fputs("\r\n", out);
 	}
 }

@@ -61,8 +61,10 @@ static void put_row(void *context, size_t row)
 	to->n++;
 	json_line(to->w);
 	json_begin_array(to->w);
-	for (size_t i = 0; i < t->n_columns; i++)
-		json_put_cell(to->w, &t->cells[row * t->n_columns + i]);
+	for (size_t i = 0; i < t->n_columns; i++) {
+		cell c = table_cell(t, row, i);
+		json_put_cell(to->w, &c);
+	}
 	json_end_array(to->w);
 }
 
@@ -75,7 +77,7 @@ static void put_depths(json_writer *w, const table *t, size_t n)
 	}
 	json_begin_array(w);
 	for (size_t i = 0; i < n; i++)
-		json_u64(w, t->depths[i]);
+		json_u64(w, table_depth(t, i));
 	json_end_array(w);
 }
 

@@ -24,18 +24,22 @@ typedef struct thinning {
 	void *context;
 } thinning;
 
-static const cell *at(const table *t, size_t row, size_t i)
+static double real_at(const table *t, size_t row, size_t i)
 {
-	return &t->cells[row * t->n_columns + i];
+	cell c = table_cell(t, row, i);
+
+	return cell_real(&c);
 }
 
-static bool is_same(const cell *a, const cell *b)
+static bool is_same(const table *t, size_t row, size_t other, size_t i)
 {
-	if (a->type != b->type)
+	cell a = table_cell(t, row, i), b = table_cell(t, other, i);
+
+	if (a.type != b.type)
 		return false;
-	if (a->type == CELL_STRING)
-		return strcmp(a->string, b->string) == 0;
-	return a->type == CELL_UNKNOWN || cell_real(a) == cell_real(b);
+	if (a.type == CELL_STRING)
+		return strcmp(a.string, b.string) == 0;
+	return a.type == CELL_UNKNOWN || cell_real(&a) == cell_real(&b);
 }
 
 /* The number of a row's series, which may be new; SERIES_MAX: it is not drawn. */
@@ -44,7 +48,7 @@ static size_t series_of(const thinning *n, size_t row)
 	size_t by = n->t->chart.series;
 
 	for (size_t i = 0; i < n->n_series; i++)
-		if (by == SIZE_MAX || is_same(at(n->t, row, by), at(n->t, n->open[i].first, by)))
+		if (by == SIZE_MAX || is_same(n->t, row, n->open[i].first, by))
 			return i;
 	return n->n_series;
 }
@@ -61,7 +65,7 @@ static void end_place(const thinning *n, const place *p)
 
 static void add_row(thinning *n, size_t row)
 {
-	double x = cell_real(at(n->t, row, n->t->chart.x)), y = cell_real(at(n->t, row, n->t->chart.y));
+	double x = real_at(n->t, row, n->t->chart.x), y = real_at(n->t, row, n->t->chart.y);
 	size_t series = series_of(n, row);
 
 	if (!isfinite(x) || !isfinite(y) || series == SERIES_MAX)
@@ -75,9 +79,9 @@ static void add_row(thinning *n, size_t row)
 		*p = (place){ number, row, row, row, row };
 	n->n_series += is_new;
 	p->last = row;
-	if (y < cell_real(at(n->t, p->least, n->t->chart.y)))
+	if (y < real_at(n->t, p->least, n->t->chart.y))
 		p->least = row;
-	if (y > cell_real(at(n->t, p->most, n->t->chart.y)))
+	if (y > real_at(n->t, p->most, n->t->chart.y))
 		p->most = row;
 }
 
@@ -86,7 +90,7 @@ static void measure(thinning *n)
 	n->from = INFINITY;
 	n->to = -INFINITY;
 	for (size_t row = 0; row < n->t->n_rows; row++) {
-		double x = cell_real(at(n->t, row, n->t->chart.x));
+		double x = real_at(n->t, row, n->t->chart.x);
 
 		if (isfinite(x)) {
 			n->from = fmin(n->from, x);

@@ -79,14 +79,14 @@ static void put_row(page *p, const table *t, size_t row, const number_unit *unit
 
 	page_raw(p, "<tr>");
 	for (size_t i = 0; i < t->n_columns; i++) {
-		const cell *c = &t->cells[row * t->n_columns + i];
+		cell c = table_cell(t, row, i);
 
 		if (t->columns[i].priority < 0)
 			continue;
 		page_raw(p, column_is_text(&t->columns[i]) ? "<td>" : "<td class=\"n\">");
-		for (unsigned depth = i == 0 ? t->depths[row] : 0; depth > 0; depth--)
+		for (unsigned depth = i == 0 ? table_depth(t, row) : 0; depth > 0; depth--)
 			page_raw(p, "\u00a0\u00a0");
-		page_text(p, cell_text(c, t->columns[i].type, units[i], buffer), PAGE_NAME);
+		page_text(p, cell_text(&c, t->columns[i].type, units[i], buffer), PAGE_NAME);
 		page_raw(p, "</td>");
 	}
 	page_raw(p, "</tr>\n");

@@ -51,11 +51,12 @@ static void put_table(json_writer *w, const table *t)
 		json_begin_object(w);
 		for (size_t i = 0; i < t->n_columns; i++) {
 			json_key(w, t->columns[i].key);
-			json_put_cell(w, &t->cells[row * t->n_columns + i]);
+			cell c = table_cell(t, row, i);
+			json_put_cell(w, &c);
 		}
 		if (is_tree) {
 			json_key(w, "depth");
-			json_u64(w, t->depths[row]);
+			json_u64(w, table_depth(t, row));
 		}
 		json_end_object(w);
 	}

@@ -104,14 +104,14 @@ static void put_row(FILE *out, const table *t, size_t row, const number_unit *un
 
 	fputc('|', out);
 	for (size_t i = 0; i < t->n_columns; i++) {
-		const cell *c = &t->cells[row * t->n_columns + i];
+		cell c = table_cell(t, row, i);
 
 		if (t->columns[i].priority < 0)
 			continue;
 		fputc(' ', out);
-		for (unsigned depth = i == 0 ? t->depths[row] : 0; depth > 0; depth--)
+		for (unsigned depth = i == 0 ? table_depth(t, row) : 0; depth > 0; depth--)
 			fputs("&emsp;", out);
-		put(out, cell_text(c, t->columns[i].type, units[i], buffer));
+		put(out, cell_text(&c, t->columns[i].type, units[i], buffer));
 		fputs(" |", out);
 	}
 	fputc('\n', out);

@@ -18,7 +18,7 @@ static print_function *const formats[] = {
 bool table_is_tree(const table *t)
 {
 	for (size_t i = 0; i < t->n_rows; i++)
-		if (t->depths[i] > 0)
+		if (table_depth(t, i) > 0)
 			return true;
 	return false;
 }

@@ -31,17 +31,14 @@ typedef struct layout {
 	unsigned bar_width; /* 0: no bar */
 } layout;
 
-static const cell *cell_at(const layout *l, size_t row, size_t i)
-{
-	return &l->table->cells[row * l->table->n_columns + i];
-}
-
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
 
 /* The text of a cell: its own string, or a number in the buffer. */
 static const char *text_at(const layout *l, size_t row, size_t i, char *buffer)
 {
-	return cell_text(cell_at(l, row, i), l->table->columns[i].type, l->units[i], buffer);
+	cell c = table_cell(l->table, row, i);
+
+	return cell_text(&c, l->table->columns[i].type, l->units[i], buffer);
 }
 
 /* ---- Widths ------------------------------------------------------------------------------------------------------ */
@@ -53,17 +50,19 @@ static bool is_string(const layout *l, size_t i)
 
 static unsigned indentation(const layout *l, size_t row, size_t i)
 {
-	return i == 0 ? l->table->depths[row] * (unsigned)INDENT : 0;
+	return i == 0 ? table_depth(l->table, row) * INDENT : 0;
 }
 
+/* A string is not measured further than two screens: it is cut anyway. */
 static unsigned measure_column(const layout *l, size_t i)
 {
-	unsigned width = screen_columns(l->table->columns[i].header, l->options->utf8);
+	unsigned enough = l->options->width < UINT_MAX / 2 ? l->options->width * 2 : UINT_MAX;
+	unsigned width = screen_columns_upto(l->table->columns[i].header, enough, l->options->utf8);
 	char buffer[NUMBER_TEXT];
 
 	for (size_t row = 0; row < l->n_rows; row++) {
 		const char *text = text_at(l, row, i, buffer);
-		unsigned needed = indentation(l, row, i) + screen_columns(text, l->options->utf8);
+		unsigned needed = indentation(l, row, i) + screen_columns_upto(text, enough, l->options->utf8);
 
 		width = needed > width ? needed : width;
 	}
@@ -184,7 +183,7 @@ static void put_style(const layout *l, FILE *out, const char *style)
 /* One cell; *pad is the number of spaces still due before it, so that no line ends in spaces. */
 static void put_cell(const layout *l, FILE *out, size_t i, const char *text, unsigned indent, unsigned *pad)
 {
-	unsigned width = l->widths[i], needed = screen_columns(text, l->options->utf8);
+	unsigned width = l->widths[i], needed = screen_columns_upto(text, width, l->options->utf8);
 	bool is_left = i == 0 || is_string(l, i);
 
 	if (indent > width / 2)
@@ -219,9 +218,9 @@ static void put_header(const layout *l, FILE *out)
 }
 
 /* In eighths of a column, to the nearest; 100 % is the whole width. */
-static void put_bar(const layout *l, FILE *out, const cell *c, unsigned pad)
+static void put_bar(const layout *l, FILE *out, cell c, unsigned pad)
 {
-	double share = c->type == CELL_PERCENT && c->number > 0 ? fmin(c->number, 100) / 100 : 0;
+	double share = c.type == CELL_PERCENT && c.number > 0 ? fmin(c.number, 100) / 100 : 0;
 	unsigned eighths = (unsigned)(share * l->bar_width * 8 + 0.5);
 	char part[4] = "\u2588";
 
@@ -248,7 +247,7 @@ static void put_row(const layout *l, FILE *out, size_t row)
 		if (l->widths[i])
 			put_cell(l, out, i, text_at(l, row, i, buffer), indentation(l, row, i), &pad);
 	if (l->bar_width)
-		put_bar(l, out, cell_at(l, row, l->bar_column), pad);
+		put_bar(l, out, table_cell(l->table, row, l->bar_column), pad);
 	fputc('\n', out);
 }
 

@@ -330,7 +330,7 @@ bool sonde_query_is_cut(const sonde_query *q)
 
 bool sonde_query_is_damaged(const sonde_query *q)
 {
-	return q->is_damaged;
+	return q->is_damaged || index_is_damaged(q->ix);
 }
 
 bool sonde_query_is_complete(const char *sql)

@@ -3,7 +3,8 @@
  *
  * SQLite would sort all rows by the texts themselves. Here sites and lanes are sorted, which are few, and slices are
  * put where their site belongs by counting: one pass to count, one to place. Of a slice is kept only what the query
- * looks at, often its duration alone.
+ * looks at, often its duration alone. Where that is more than BATCH_BYTES for all of them, they are placed in batches,
+ * with a pass for each.
  *
  * The order's columns are those of lanes, those of sites, or one kind behind the other (plan.c):
  *
@@ -16,6 +17,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+#define BATCH_BYTES ((uint64_t)384 << 20)
+enum { LEAST_ROWS = 1024 };
 
 /* Sites or lanes, sorted. */
 typedef struct ranking {
@@ -30,10 +34,13 @@ typedef enum kept_field { KEPT_LANE, KEPT_SITE, KEPT_START, KEPT_DUR, KEPT_ID, N
 struct slice_groups {
 	ranking lanes, sites;
 	bool by_lane_first, by_site;
-	uint32_t run, run_end;	/* lanes [run, run_end) of lanes.sorted are placed now */
-	uint64_t *ends;		/* by rank of site: where its rows end, in rows */
-	uint32_t *examples;	/* by rank: a site of it */
-	uint8_t *rows;		/* kept, placed */
+	uint32_t run, run_end; /* lanes [run, run_end) of lanes.sorted are placed now */
+	uint64_t *ends;	       /* by rank of site: where its rows end */
+	uint64_t *next;	       /* by rank: where the next one goes */
+	uint32_t *examples;    /* by rank: a site of it */
+	uint8_t *rows;	       /* kept, placed: those of the batch */
+	size_t n_room;	       /* rows it has room for */
+	uint64_t batch, batch_end;
 	size_t row_bytes;	/* may be 0 */
 	size_t offsets[N_KEPT]; /* SIZE_MAX: not kept */
 	uint64_t n_rows, at;	/* of the run */
@@ -50,6 +57,7 @@ void slice_groups_free(slice_groups *g)
 	free(g->sites.sorted);
 	free(g->sites.rank_of);
 	free(g->ends);
+	free(g->next);
 	free(g->examples);
 	free(g->rows);
 	free(g);
@@ -162,7 +170,7 @@ static void keep_slice(const slice_groups *g, uint64_t place, const index_slice 
 	keep(g, row, KEPT_ID, &s->id, sizeof s->id);
 }
 
-/* All slices of the run's lanes: counted into ends, or placed there. */
+/* All slices of the run's lanes: counted into ends, or placed where they are of the batch. */
 static int go_through(slices_cursor *c, slice_groups *g, bool place)
 {
 	int code = SQLITE_OK;
@@ -173,26 +181,57 @@ static int go_through(slices_cursor *c, slice_groups *g, bool place)
 		while (slices_next_in_lane(c, &code)) {
 			uint32_t r = g->sites.rank_of[c->slice.site];
 
-			if (place)
-				keep_slice(g, g->ends[r]++, &c->slice);
-			else
+			if (!place) {
 				g->ends[r]++;
+				continue;
+			}
+			uint64_t to = g->next[r]++;
+			if (to >= g->batch && to < g->batch_end)
+				keep_slice(g, to - g->batch, &c->slice);
 		}
 	}
 	return code;
 }
 
-/* Counts become the places where the rows of each rank begin; placing moves them to where they end. */
+/* Counts become the places where the rows of each rank end. */
 static void add_up(slice_groups *g)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < g->sites.n_ranks; i++) {
-		uint64_t n = g->ends[i];
-		g->ends[i] = sum;
-		sum += n;
-	}
+	for (uint32_t i = 0; i < g->sites.n_ranks; i++)
+		g->ends[i] = sum += g->ends[i];
 	g->n_rows = sum;
+}
+
+/* The rows from g->at on, as many as there is room for. */
+static int place_batch(slices_cursor *c, slice_groups *g)
+{
+	g->batch = g->at;
+	g->batch_end = g->n_rows;
+	if (!g->row_bytes)
+		return SQLITE_OK;
+	if (g->n_rows - g->at > g->n_room)
+		g->batch_end = g->at + g->n_room;
+	for (uint32_t i = 0; i < g->sites.n_ranks; i++)
+		g->next[i] = i ? g->ends[i - 1] : 0;
+	return go_through(c, g, true);
+}
+
+static bool make_room(slices_cursor *c, slice_groups *g)
+{
+	uint64_t most = g->row_bytes ? BATCH_BYTES / g->row_bytes : 0;
+	uint64_t wanted = g->n_rows < most ? g->n_rows : most;
+
+	if (wanted <= g->n_room)
+		return true;
+	free(g->rows);
+	g->n_room = 0;
+	while (wanted > LEAST_ROWS && !query_may_take(c->base.query, wanted * g->row_bytes))
+		wanted /= 2;
+	g->rows = query_may_take(c->base.query, wanted * g->row_bytes) ? malloc(wanted * g->row_bytes) : NULL;
+	if (g->rows)
+		g->n_room = wanted;
+	return g->rows != NULL;
 }
 
 static int place_run(slices_cursor *c, slice_groups *g)
@@ -202,25 +241,9 @@ static int place_run(slices_cursor *c, slice_groups *g)
 	if (code)
 		return code;
 	add_up(g);
-	size_t bytes;
-	free(g->rows);
-	g->rows = NULL;
-	if (g->n_rows && g->row_bytes) {
-		if (__builtin_mul_overflow(g->n_rows, g->row_bytes, &bytes) || !query_may_take(c->base.query, bytes))
-			return SQLITE_NOMEM;
-		g->rows = malloc(bytes);
-		if (!g->rows)
-			return SQLITE_NOMEM;
-	}
 	g->at = 0;
 	g->rank = 0;
-	if (g->row_bytes)
-		return go_through(c, g, true);
-	for (uint32_t i = 0; i + 1 < g->sites.n_ranks; i++) /* nothing to place: the next one's begin is the end */
-		g->ends[i] = g->ends[i + 1];
-	if (g->sites.n_ranks)
-		g->ends[g->sites.n_ranks - 1] = g->n_rows;
-	return SQLITE_OK;
+	return make_room(c, g) ? place_batch(c, g) : SQLITE_NOMEM;
 }
 
 /* The next lanes that are placed together; false when there are no more. */
@@ -253,8 +276,9 @@ int slice_groups_make(slices_cursor *c)
 	if (!rank(&c->base, true, c->base.n_sites, &g->sites))
 		return SQLITE_NOMEM;
 	g->ends = calloc(g->sites.n_ranks + 1, sizeof *g->ends);
+	g->next = calloc(g->sites.n_ranks + 1, sizeof *g->next);
 	g->examples = calloc(g->sites.n_ranks + 1, sizeof *g->examples);
-	if (!g->ends || !g->examples)
+	if (!g->ends || !g->next || !g->examples)
 		return SQLITE_NOMEM;
 	for (uint32_t i = 0; i < g->sites.n; i++)
 		g->examples[g->sites.rank_of[i]] = i;
@@ -276,7 +300,7 @@ static void take_row(slices_cursor *c, slice_groups *g)
 
 	while (g->ends[g->rank] <= g->at)
 		g->rank++;
-	const uint8_t *row = g->rows ? g->rows + g->at * g->row_bytes : NULL;
+	const uint8_t *row = g->row_bytes ? g->rows + (g->at - g->batch) * g->row_bytes : NULL;
 	g->at++;
 	if (g->offsets[KEPT_ID] != SIZE_MAX) {
 		uint64_t id = 0;
@@ -296,13 +320,18 @@ static void take_row(slices_cursor *c, slice_groups *g)
 
 static int next_placed(slices_cursor *c, slice_groups *g)
 {
-	while (g->at == g->n_rows) {
-		if (!next_run(g))
+	int code = SQLITE_OK;
+
+	while (g->at == g->batch_end && !code) {
+		if (g->at < g->n_rows)
+			code = place_batch(c, g);
+		else if (next_run(g))
+			code = place_run(c, g);
+		else
 			return SQLITE_DONE;
-		int code = place_run(c, g);
-		if (code)
-			return code;
 	}
+	if (code)
+		return code;
 	take_row(c, g);
 	return SQLITE_OK;
 }

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include "query/columns.h"
 
+enum { RELEASED_AFTER = 4 << 20 }; /* slices, and the pages they were on go back */
+
 static slices_cursor *slices_of(query_cursor *c)
 {
 	return (slices_cursor *)c;
@@ -127,6 +129,8 @@ bool slices_next_in_lane(slices_cursor *c, int *ret_code)
 			*ret_code = SQLITE_INTERRUPT;
 			return false;
 		}
+		if (c->n_seen % RELEASED_AFTER == 0)
+			index_release_pages(c->base.ix);
 		if (is_in_range(c, &c->slice) && (!only_work || is_device_work(c->base.sites[c->slice.site].class)))
 			return true;
 	}

@@ -103,6 +103,18 @@ static bool parse_number(const char *text, unsigned *ret)
 	return isdigit((unsigned char)*text) && !*end && value <= 1000000;
 }
 
+/* The end of a name that promises another format, or NULL. */
+static const char *foreign_end(const char *path)
+{
+	static const char *const ends[] = { ".json", ".csv", ".md", ".html", ".txt", ".svg", ".folded" };
+	size_t len = strlen(path);
+
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (len > strlen(ends[i]) && strcasecmp(path + len - strlen(ends[i]), ends[i]) == 0)
+			return ends[i];
+	return NULL;
+}
+
 static void complain(const char *name, const char *value, const char *expected)
 {
 	fprintf(stderr, "sonde: %s=%s is not %s; the default is used\n", name, value, expected);
@@ -137,6 +149,11 @@ void config_from_environment(record_options *o)
 		o->output[0] = 0;
 		fprintf(stderr, "sonde: SONDE_OUTPUT is longer than %zu bytes; the default is used\n",
 			sizeof o->output - 1);
+	}
+	size_t len = strlen(o->output);
+	if (foreign_end(o->output) && len + sizeof ".sonde" <= sizeof o->output) {
+		strcpy(o->output + len, ".sonde");
+		o->output_is_longer = true;
 	}
 	if ((text = secure_getenv("SONDE_ACTIVITIES")) && *text && !parse_activities(text, &o->active))
 		complain("SONDE_ACTIVITIES", text, "a list of cpu, memory, device");
@@ -180,6 +197,9 @@ sonde_status config_from_struct(const sonde_config *given, record_options *o, so
 	o->flops = c.flops;
 	if (c.output && snprintf(o->output, sizeof o->output, "%s", c.output) >= (int)sizeof o->output)
 		return error_set(err, SONDE_E_USAGE, -1, "output is longer than %zu bytes", sizeof o->output - 1);
+	if (foreign_end(o->output))
+		return error_set(err, SONDE_E_USAGE, -1, "output ends in %s, but a recording is a .sonde file",
+				 foreign_end(o->output));
 	if (c.activities && !parse_activities(c.activities, &o->active))
 		return error_set(err, SONDE_E_USAGE, -1, "activities is \"%s\", not a list of cpu, memory, device",
 				 c.activities);

@@ -262,13 +262,11 @@ static void put_info(payload *p, const sonde_op_info *info, uint32_t mode)
 	put_shape(p, info->shape, info->shape ? info->n_dims : 0, mode);
 }
 
-__attribute__((flatten)) sonde_scope sonde_begin_op_(sonde_site *site, const sonde_op_info *info)
+static inline sonde_scope begin_op(uint32_t id, const sonde_op_info *info)
 {
-	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED), mode = record_mode_now();
+	uint32_t mode = record_mode_now();
 	payload p;
 
-	if (!id)
-		id = sonde_site_register_(site, info->category, NULL, 0);
 	if (payload_begin(&p, info_words(info, mode))) {
 		put_info(&p, info, mode);
 		payload_end(&p, id);
@@ -277,12 +275,47 @@ __attribute__((flatten)) sonde_scope sonde_begin_op_(sonde_site *site, const son
 	return id;
 }
 
+__attribute__((flatten)) sonde_scope sonde_begin_op_(sonde_site *site, const sonde_op_info *info)
+{
+	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED);
+
+	if (!id)
+		id = sonde_site_register_(site, info->category, NULL, 0);
+	return begin_op(id, info);
+}
+
 /* ---- Names made at run time -------------------------------------------------------------------------------------- */
 
 void sonde_end(sonde_scope scope)
 {
 	if (scope)
 		sonde_event_(EVENT_END | scope);
+}
+
+static sonde_scope begin_named(uint32_t id)
+{
+	sonde_event_(id);
+	return id;
+}
+
+sonde_scope sonde_begin_category(const char *name, sonde_category category)
+{
+	return sonde_on_(SONDE_ACTIVE_CPU_) ? begin_named(name_intern(NAME_SCOPE, category, name)) : 0;
+}
+
+sonde_scope sonde_begin_module(const char *name)
+{
+	return sonde_on_(SONDE_ACTIVE_MODULES_) ? begin_named(name_intern(NAME_MODULE, SONDE_OTHER, name)) : 0;
+}
+
+sonde_scope sonde_begin_op(const char *name, const sonde_op_info *info)
+{
+	static const sonde_op_info nothing = { .category = SONDE_OTHER };
+
+	if (!sonde_on_(SONDE_ACTIVE_CPU_))
+		return 0;
+	info = info ? info : &nothing;
+	return begin_op(name_intern(NAME_OP, info->category, name), info);
 }
 
 void sonde_step(int64_t number)

@@ -9,14 +9,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include "base/sanitizer.h"
 #include "record/text.h"
 
-enum { SLOTS = 1 << 17, STEP = 64 << 10, RECENT = 1024 };
+enum {
+	SLOTS = 1 << 17,
+	STEP = 64 << 10,
+	RECENT = 1024,
+	NONE_BYTES = 64, /* as much as is read of a record to tell that it is not the one */
+	NONE_AT = RING_NAMES_BYTES - NONE_BYTES,
+};
 
 static struct {
-	uint8_t bytes[RING_NAMES_BYTES]; /* touched page by page, as names come */
+	uint8_t bytes[RING_NAMES_BYTES]; /* touched page by page, as names come; from NONE_AT on always 0 */
 	uint32_t slots[SLOTS];		 /* offset / 8 + 1 of a record */
-	uint32_t recent[RECENT];	 /* by address of a name made at run time: offset of its record */
+	uint32_t recent[RECENT];	 /* by address of a name made at run time: NONE_AT - offset of its record */
 	uint32_t used;
 	uint32_t n_ids;
 	uint32_t reserved; /* bytes of the ring's area that are backed by memory */
@@ -24,7 +31,10 @@ static struct {
 
 size_t names_bytes(void)
 {
-	return __atomic_load_n(&names.used, __ATOMIC_ACQUIRE);
+	size_t used = __atomic_load_n(&names.used, __ATOMIC_ACQUIRE);
+
+	sanitizer_acquire(&names.used);
+	return used;
 }
 
 const uint8_t *names_at(size_t offset)
@@ -80,6 +90,7 @@ static const name_record *find(const name_key *k, uint32_t *ret_slot)
 		*ret_slot = slot;
 		if (!at)
 			return NULL;
+		sanitizer_acquire(&names.used);
 		const name_record *r = (const name_record *)(names.bytes + (size_t)(at - 1) * 8);
 		if (same(r, k))
 			return r;
@@ -124,7 +135,7 @@ static const name_record *add(const name_key *k, uint32_t slot, const sonde_site
 		.function = site ? site->function : NULL,
 	};
 
-	if (names.n_ids >= UINT16_MAX - NAME_FIRST_ID || sizeof names.bytes - names.used < NAME_RECORD_MAX)
+	if (names.n_ids >= UINT16_MAX - NAME_FIRST_ID || NONE_AT - names.used < NAME_RECORD_MAX)
 		return NULL;
 	for (; p.n_args < n_args && p.n_args < NAME_MAX_ARGS; p.n_args++) {
 		p.args[p.n_args].type = (uint8_t)args[p.n_args].type;
@@ -136,6 +147,7 @@ static const name_record *add(const name_key *k, uint32_t slot, const sonde_site
 	uint32_t at = names.used / 8 + 1;
 	names.n_ids++;
 	/* Before anyone finds it: the writer's next batch may have an event of that name. */
+	sanitizer_release(&names.used);
 	__atomic_store_n(&names.used, used, __ATOMIC_RELEASE);
 	__atomic_store_n(&names.slots[slot], at, __ATOMIC_RELEASE);
 	return record;
@@ -197,7 +209,8 @@ static inline uint32_t *recent_of(const char *name)
 
 static const name_record *recent_record(const char *name)
 {
-	return (const name_record *)(names.bytes + __atomic_load_n(recent_of(name), __ATOMIC_ACQUIRE));
+	/* 0, none: not the first record, which another thread may be writing. */
+	return (const name_record *)(names.bytes + NONE_AT - __atomic_load_n(recent_of(name), __ATOMIC_ACQUIRE));
 }
 
 /* Not in recent, or no short text. */
@@ -209,13 +222,14 @@ static __attribute__((noinline)) uint32_t intern_slowly(uint32_t kind_and_catego
 	k.len = strlen(k.name);
 	const name_record *r = recent_record(k.name);
 
+	sanitizer_acquire(&names.used);
 	if (k.len - 1 < NAME_MAX_BYTES && is_made_at_run_time(r, kind_and_category, k.len) &&
 	    memcmp(r->text, k.name, k.len) == 0)
 		return r->id;
 	r = intern(&k, NULL, NULL, 0);
 	if (!r)
 		return NAME_FULL_ID;
-	__atomic_store_n(recent_of(k.name), (uint32_t)((const uint8_t *)r - names.bytes), __ATOMIC_RELEASE);
+	__atomic_store_n(recent_of(k.name), (uint32_t)(names.bytes + NONE_AT - (const uint8_t *)r), __ATOMIC_RELEASE);
 	return r->id;
 }
 

@@ -1,6 +1,9 @@
 /*
- * The recording's file. Blocks are written at a position of our own; what a full disk cut off is overwritten by the
- * next try or cut away. The descriptor is checked before each use: a program that closes all descriptors (a daemon) may
+ * The recording's file. It is always a new one: a recording that exists is never replaced, this one takes another name
+ * then. A file belongs to the process that holds its lock, from before its first block on.
+ *
+ * Blocks are written at a position of our own; what a full disk cut off is overwritten by the next try or cut away. The
+ * descriptor is checked before each use: a program that closes all descriptors (a daemon) may
  * have given its number to another file.
  */
 #define _GNU_SOURCE
@@ -19,7 +22,7 @@
 #include "base/launcher.h"
 #include "base/proc.h"
 
-enum { INFO_WORDS = sizeof(stream_block) / sizeof(uint64_t) };
+enum { INFO_WORDS = sizeof(stream_block) / sizeof(uint64_t), MAX_ATTEMPTS = 1000 };
 
 void info_load(stream_block *to)
 {
@@ -37,80 +40,140 @@ void info_store(const stream_block *from)
 		__atomic_store_n(&to[i], ((const uint64_t *)from)[i], __ATOMIC_RELAXED);
 }
 
-/* What lies at a path that we would like to write. */
-typedef enum occupant { IN_USE, REPLACEABLE, FOREIGN } occupant;
+/* ---- A file of our own ------------------------------------------------------------------------------------------- */
+
+/* What has the path that was asked for. */
+typedef enum occupant {
+	OCCUPANT_FOREIGN, /* something that is no recording */
+	OCCUPANT_OLD,	  /* a recording that no process writes any more */
+	OCCUPANT_BUSY,	  /* a recording that is being written or begun, or one of this very process before an exec */
+} occupant;
 
 static occupant examine(const char *path)
 {
 	struct stat st;
 	stream_start old;
 	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	occupant what = OCCUPANT_FOREIGN;
 
 	if (fd < 0)
-		return FOREIGN;
-	occupant what = FOREIGN;
+		return what;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		ssize_t len = read(fd, &old, sizeof old);
-		bool ours = len == sizeof old && old.header.magic == FORMAT_MAGIC;
-		if (ours || st.st_size == 0)
-			what = REPLACEABLE;
-		/* One that still runs, or that this very process wrote before an exec, is kept. */
-		if (ours &&
-		    (flock(fd, LOCK_EX | LOCK_NB) != 0 ||
-		     (old.info.state == STREAM_OPEN && !proc_is_gone((int32_t)old.info.pid, old.info.pid_start))))
-			what = IN_USE;
+		bool is_whole = read(fd, &old, sizeof old) == sizeof old && old.header.magic == FORMAT_MAGIC;
+		bool is_ours =
+			is_whole && (pid_t)old.info.pid == getpid() && old.info.pid_start == proc_start_time(getpid());
+		bool is_open = is_whole && old.info.state == STREAM_OPEN &&
+			       !proc_is_gone((int32_t)old.info.pid, old.info.pid_start);
+		if (!st.st_size || is_ours || is_open)
+			what = OCCUPANT_BUSY;
+		else if (is_whole)
+			what = OCCUPANT_OLD;
 	}
 	close(fd);
 	return what;
 }
 
-static int create(const char *path)
+/* Of two processes that want the same empty file the one with the lock has it, if the file still has the name. */
+static bool is_claimed(int fd, const char *path, bool is_new)
 {
-	return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st, named;
+	bool is_locked = flock(fd, LOCK_EX | LOCK_NB) == 0 || (is_new && errno != EWOULDBLOCK);
+
+	return is_locked && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 && st.st_uid == geteuid() &&
+	       lstat(path, &named) == 0 && named.st_dev == st.st_dev && named.st_ino == st.st_ino;
 }
 
-/* run.sonde becomes run.PID.sonde, then run.PID-1.sonde ... */
-static void other_name(char *out, size_t size, const char *path, int attempt)
+/* A new file, or one of the user's that is empty (mktemp made it, say). Nothing else is ever touched: -1 and EEXIST. */
+static int claim(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	bool is_new = fd >= 0;
+
+	if (fd < 0 && errno != EEXIST)
+		return -1;
+	if (!is_new && lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0 && st.st_uid == geteuid())
+		fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd >= 0 && is_claimed(fd, path, is_new))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	errno = EEXIST;
+	return -1;
+}
+
+/* run.sonde becomes run.PID.sonde, then run.PID-N.sonde; N begins with the number of the recording in the process. */
+static void other_name(char *out, size_t size, const char *path, uint32_t attempt)
 {
 	const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
 	size_t stem = dot && (!slash || dot > slash + 1) ? (size_t)(dot - path) : strlen(path);
+	int n = snprintf(out, size, "%.*s.%d", (int)stem, path, (int)getpid());
 
-	if (attempt)
-		snprintf(out, size, "%.*s.%d-%d%s", (int)stem, path, (int)getpid(), attempt, path + stem);
-	else
-		snprintf(out, size, "%.*s.%d%s", (int)stem, path, (int)getpid(), path + stem);
+	if (attempt && n >= 0 && n < (int)size)
+		n += snprintf(out + n, size - (size_t)n, "-%" PRIu32, rt.n_sessions + attempt - 1);
+	if (n >= 0 && n < (int)size)
+		snprintf(out + n, size - (size_t)n, "%s", path + stem);
 }
 
-static int create_free(const char *path)
+static int claim_any(const char *path, bool *ret_found_old)
 {
 	snprintf(rt.path, sizeof rt.path, "%s", path);
-	int fd = create(rt.path);
-	if (fd < 0 && errno == EEXIST) {
-		occupant what = examine(path);
-		if (what == FOREIGN) {
-			errno = EEXIST;
-			return -1;
-		}
-		if (what == REPLACEABLE)
-			ring_remove_of(path);
-		if (what == REPLACEABLE && unlink(path) == 0)
-			fd = create(rt.path);
-		if (what == IN_USE)
-			errno = EEXIST;
-	}
-	for (int attempt = 0; fd < 0 && errno == EEXIST && attempt < 1000; attempt++) {
+	int fd = claim(rt.path);
+
+	*ret_found_old = false;
+	if (fd >= 0 || errno != EEXIST)
+		return fd;
+	occupant what = examine(path);
+	*ret_found_old = what == OCCUPANT_OLD;
+	errno = what == OCCUPANT_FOREIGN ? ENOTEMPTY : EEXIST;
+	for (uint32_t attempt = 0; fd < 0 && errno == EEXIST && attempt < MAX_ATTEMPTS; attempt++) {
 		other_name(rt.path, sizeof rt.path, path, attempt);
-		fd = create(rt.path);
+		fd = claim(rt.path);
 	}
 	return fd;
 }
 
 static sonde_status refuse(const char *path, sonde_error *err)
 {
-	if (errno == EEXIST)
+	if (errno == ENOTEMPTY)
 		return error_set(err, SONDE_E_IO, -1, "%s exists and is not a recording; it is left alone", path);
+	if (errno == EEXIST)
+		return error_set(err, SONDE_E_IO, -1, "cannot write %s: it and %d other names for it are taken", path,
+				 MAX_ATTEMPTS);
 	return error_set(err, SONDE_E_IO, -1, "cannot write %s: %s", path, strerror(errno));
 }
+
+sonde_status output_create(const char *path, bool *ret_found_old, sonde_error *err)
+{
+	struct stat st;
+	int fd = claim_any(path, ret_found_old);
+
+	if (fd < 0) {
+		rt.path[0] = 0;
+		return refuse(path, err);
+	}
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, 201);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	rt.file_fd = fd;
+	rt.file_bytes = 0;
+	if (fstat(fd, &st) == 0) {
+		rt.file_device = st.st_dev;
+		rt.file_inode = st.st_ino;
+	}
+	return SONDE_OK;
+}
+
+void output_remove(void)
+{
+	unlink(rt.path);
+	output_close();
+	rt.path[0] = 0;
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Behind the stream's first block, where a reader of many files finds it at once. */
 static void write_rank(void)
@@ -124,38 +187,18 @@ static void write_rank(void)
 	output_block(BLOCK_META, text, (size_t)len);
 }
 
-sonde_status output_open(const char *path, sonde_error *err)
+sonde_status output_begin(sonde_error *err)
 {
-	struct stat st;
-	int fd = create_free(path);
-
-	if (fd < 0)
-		return refuse(path, err);
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, 201);
-	if (high >= 0) {
-		close(fd);
-		fd = high;
-	}
-	flock(fd, LOCK_EX | LOCK_NB);
-	rt.file_fd = fd;
-	rt.file_bytes = 0;
-	if (fstat(fd, &st) == 0) {
-		rt.file_device = st.st_dev;
-		rt.file_inode = st.st_ino;
-	}
 	stream_start start;
+
 	info_load(&start.info);
 	block_seal(&start.header, BLOCK_STREAM, rt.stream, sizeof start.info, 0);
-	if (output_write(&start, sizeof start, 0)) {
-		write_rank();
-		return SONDE_OK;
+	if (!output_write(&start, sizeof start, 0)) {
+		errno = rt.ring->info.io_errno;
+		return refuse(rt.path, err);
 	}
-	errno = rt.ring->info.io_errno;
-	sonde_status status = refuse(rt.path, err);
-	unlink(rt.path);
-	output_close();
-	rt.path[0] = 0;
-	return status;
+	write_rank();
+	return SONDE_OK;
 }
 
 static bool is_ours(int fd)

@@ -54,6 +54,9 @@ void ring_begin_session(void)
 		chunk->flushed = n;
 		chunk->base_ticks = clock_ticks();
 	}
+	lock_take(&rt.chunks_lock);
+	rt.accepts = true;
+	lock_release(&rt.chunks_lock);
 }
 
 /* ---- What threads do -------------------------------------------------------------------------------------------- */
@@ -83,9 +86,10 @@ static void seal(size_t n_words)
 	chunk->n_words = CHUNK_WORDS - (uint32_t)left;
 	t->n_words += chunk->n_words;
 	t->chunk = NULL;
-	__atomic_store_n(&chunk->state, CHUNK_SEALED, __ATOMIC_RELEASE);
 	uint32_t index = chunk_index(chunk);
 	lock_take(&rt.chunks_lock);
+	/* Together with the queue: the writer finds every chunk either active or there. */
+	__atomic_store_n(&chunk->state, CHUNK_SEALED, __ATOMIC_RELEASE);
 	rt.sealed_next[index] = CHUNK_NONE;
 	if (rt.n_sealed++)
 		rt.sealed_next[rt.sealed_last] = index;
@@ -106,7 +110,16 @@ static bool all_bound(void)
 	return rt.n_bound >= rt.ring->n_chunks;
 }
 
-/* Index of a free chunk, or CHUNK_NONE: the event is lost. */
+/* Called with chunks_lock: the writer takes the count for that of the recording under the same lock. */
+static void lose_event(void)
+{
+	if (!rt.accepts)
+		return;
+	this_thread.n_lost++;
+	count_lost(&rt.ring->info.n_lost_full, 1);
+}
+
+/* Index of a free chunk, or CHUNK_NONE: the event is lost, which is counted unless it comes after the recording. */
 static uint32_t wait_for_chunk(void)
 {
 	lock_take(&rt.chunks_lock);
@@ -117,8 +130,8 @@ static uint32_t wait_for_chunk(void)
 			lock_release(&rt.chunks_lock);
 			return index;
 		}
-		uint32_t mode = record_mode_now();
-		if (mode & MODE_DROP || !(mode & MODE_RUNNING) || all_bound()) {
+		if (!rt.accepts || record_mode_now() & MODE_DROP || all_bound()) {
+			lose_event();
 			lock_release(&rt.chunks_lock);
 			return CHUNK_NONE;
 		}
@@ -145,13 +158,8 @@ static bool next_chunk(size_t n_words)
 	}
 	pthread_setspecific(rt.key, &this_thread);
 	uint32_t index = wait_for_chunk();
-	if (index == CHUNK_NONE) {
-		if (record_mode_now() & MODE_RUNNING) { /* else the recording ended while the thread waited */
-			t->n_lost++;
-			count_lost(&rt.ring->info.n_lost_full, 1);
-		}
+	if (index == CHUNK_NONE)
 		return false;
-	}
 	ring_chunk *chunk = ring_chunk_at(index);
 	chunk->thread = t->number;
 	chunk->tid = t->tid;
@@ -231,6 +239,19 @@ void ring_prepare(void)
 	if (rt.n_free < READY)
 		ring_grow(RING_GROW, rt.max_chunks);
 	lock_release(&rt.chunks_lock);
+}
+
+bool ring_end_session(bool force)
+{
+	lock_take(&rt.chunks_lock);
+	bool ends = force || !rt.n_sealed;
+	if (ends)
+		rt.accepts = false;
+	__atomic_add_fetch(&rt.chunk_freed, ends, __ATOMIC_RELEASE);
+	lock_release(&rt.chunks_lock);
+	if (ends)
+		futex_wake_all(&rt.chunk_freed);
+	return ends;
 }
 
 bool ring_is_short(void)

@@ -46,8 +46,9 @@ extern __thread thread_state this_thread __attribute__((tls_model("initial-exec"
 
 /* What the user asked for, checked. */
 typedef struct record_options {
-	char output[4096]; /* with %p and %n; "" for the default */
-	uint32_t active;   /* SONDE_ACTIVE_*_ */
+	char output[4096];     /* with %p and %n; "" for the default */
+	bool output_is_longer; /* by ".sonde": the name was that of another format */
+	uint32_t active;       /* SONDE_ACTIVE_*_ */
 	size_t buffer;
 	full_policy full;
 	unsigned report;
@@ -93,7 +94,8 @@ struct runtime {
 	uint32_t max_chunks;	/* what the user gave us */
 	uint32_t room_chunks;	/* and with those that threads get beyond it when all the others sit with threads */
 
-	/* ring.c */
+	/* ring.c, under chunks_lock */
+	bool accepts;	  /* from the start of a recording until the writer has seen the last of its events */
 	uint32_t n_bound; /* chunks that only a thread can give back: it writes into them, or has not finished one */
 	uint32_t *free_chunks; /* a stack: the one used last is warm */
 	uint32_t n_free;
@@ -154,6 +156,9 @@ void ring_unmap(void);
 /* ring.c */
 enum { CHUNK_NONE = UINT32_MAX }; /* the number of no chunk */
 void ring_begin_session(void);
+/* Writer: what comes from now on, or finds no room, is not part of the recording. False and nothing happens when sealed
+   chunks are waiting, unless `force`. */
+bool ring_end_session(bool force);
 /* Room for a whole event in this thread's chunk, after sonde_reserve_ had none for it; NULL: counted as lost. */
 uint64_t *ring_take(size_t n_words);
 void ring_thread_exit(void *unused);
@@ -179,14 +184,18 @@ void writer_ask(writer_request request); /* returns when everything emitted befo
 void info_load(stream_block *to);
 void info_store(const stream_block *from);
 
-/* output.c; all but output_open and output_forget_in_child are the writer's */
-sonde_status output_open(const char *path, sonde_error *err);
+/* output.c; all but the first four are the writer's */
+/* Makes a file at path or, if that is taken, at a name beside it; rt.path says where. *ret_found_old: a recording that
+   no process writes any more has the path. */
+sonde_status output_create(const char *path, bool *ret_found_old, sonde_error *err);
+sonde_status output_begin(sonde_error *err); /* its first blocks, when the ring describes the stream */
+void output_remove(void);		     /* after either of them failed, or what comes next */
+void output_forget_in_child(void);
 bool output_write(const void *bytes, size_t len, uint64_t n_events); /* false: the caller counts them as lost */
 void output_note_losses(void);					     /* after that */
 bool output_block(block_kind kind, const void *payload, size_t len); /* false: try again later */
 void output_stream_info(stream_state state);			     /* the header, in place */
 void output_close(void);
-void output_forget_in_child(void);
 
 /* memory.c */
 void memory_reset(void);

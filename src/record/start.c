@@ -91,6 +91,8 @@ static void describe_stream(void)
 	gethostname(info.host, sizeof info.host - 1);
 	snprintf(info.writer, sizeof info.writer, "%s", SONDE_VERSION);
 	info_store(&info);
+	if (snprintf(ring->recording, sizeof ring->recording, "%s", rt.path) >= (int)sizeof ring->recording)
+		ring->recording[0] = 0;
 	rt.stream = (uint64_t)info.pid << 32 ^ (uint64_t)info.start_ns;
 }
 
@@ -108,27 +110,51 @@ static void set_handlers(void)
 	pthread_atfork(fork_prepare, fork_parent, fork_child);
 }
 
+/* The user looks for the recording where it was asked for. A child's is named by rule, see docs/recording.md. */
+static void say_path(const char *wanted)
+{
+	if (rt.automatic && !(rt.mode & MODE_IN_CHILD))
+		fprintf(stderr, "sonde: %s is another recording and is kept; this one goes to %s\n", wanted, rt.path);
+}
+
+/* SONDE_OUTPUT=run.json: once, and not by each child. */
+static void say_longer_name(void)
+{
+	static bool is_said;
+
+	if (rt.options.output_is_longer && !is_said && !(rt.mode & MODE_IN_CHILD))
+		fprintf(stderr,
+			"sonde: a recording is a .sonde file; it goes to %s, and sonde export makes JSON of it\n",
+			rt.path);
+	is_said = true;
+}
+
 /* Everything that can fail, under session_lock. */
 static sonde_status open_all(sonde_error *err)
 {
 	static char path[sizeof rt.path];
-	bool had_ring = rt.ring != NULL;
+	bool had_ring = rt.ring != NULL, found_old = false;
 	sonde_status status = output_path(path, sizeof path, err);
 
 	if (!status)
-		status = ring_open(path, err);
+		status = output_create(path, &found_old, err);
 	if (status)
 		return status;
-	describe_stream();
-	status = output_open(path, err);
+	status = ring_open(rt.path, err);
 	if (!status) {
-		status = writer_start(err);
-		if (status) {
-			unlink(rt.path);
-			output_close();
-		}
+		describe_stream();
+		status = output_begin(err);
 	}
-	if (status && !had_ring) {
+	if (!status)
+		status = writer_start(err);
+	if (!status) {
+		if (found_old)
+			say_path(path);
+		say_longer_name();
+		return SONDE_OK;
+	}
+	output_remove();
+	if (!had_ring) {
 		ring_unlink();
 		ring_forget();
 	}
@@ -235,7 +261,7 @@ static sonde_status stop(bool at_exit, sonde_error *err)
 				   "the recording was started from outside and ends with the program");
 	} else {
 		__atomic_store_n(&sonde_active_, 0, __ATOMIC_RELEASE);
-		__atomic_store_n(&rt.mode, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&rt.mode, rt.mode & MODE_DROP, __ATOMIC_RELEASE); /* until the writer is done */
 		rt.running = rt.shared = false;
 		writer_ask(REQUEST_FINISH);
 		if (rt.ring->info.io_errno)
@@ -334,7 +360,7 @@ static void fork_child(void)
 	rt.writer_runs = false;
 	rt.writer_sleeps = rt.request = rt.n_waiting = 0;
 	rt.mode = rt.mode & (MODE_RUNNING | MODE_IN_CHILD) ? MODE_IN_CHILD | (rt.mode & ACTIVITIES) : 0;
-	rt.running = rt.shared = false;
+	rt.running = rt.shared = rt.accepts = false;
 }
 
 /* With the first event of a child. The caller has set `busy`. */

@@ -28,6 +28,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/sanitizer.h"
 
 enum {
 	BATCH_CHUNKS = 8,
@@ -38,6 +39,7 @@ enum {
 	FLUSH_EVERY_NS = 250000000,
 	CLOCK_EVERY_NS = 1000000000,
 	THREADS_NAMED = 1 << 16,
+	MAX_PASSES = 1000,
 };
 
 static struct {
@@ -254,11 +256,17 @@ static void write_thread_name(const ring_chunk *chunk)
 /* A thread that ended without telling (its last events came after our destructor) leaves its chunk to us. */
 static void adopt(ring_chunk *chunk)
 {
-	chunk->n_words = (uint32_t)find_whole(chunk, CHUNK_WORDS).end;
+	whole_events e = find_whole(chunk, CHUNK_WORDS);
+
+	for (size_t i = 0; i < CHUNK_WORDS; i++) /* no lock was taken between the thread's stores and what follows */
+		sanitizer_acquire(&chunk->words[i]);
+	chunk->n_words = CHUNK_WORDS;
+	lose_strays(chunk, e.end, e.last_ticks);
 	ring_release(chunk);
 }
 
-static void flush_chunk(ring_chunk *chunk)
+/* False when there was nothing new. */
+static bool flush_chunk(ring_chunk *chunk)
 {
 	uint64_t now = clock_ticks(), ticks;
 
@@ -280,15 +288,20 @@ static void flush_chunk(ring_chunk *chunk)
 	/* Once more: it may have sealed the chunk and ended since we looked. */
 	if (gone && __atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_ACTIVE)
 		adopt(chunk);
+	return n != 0;
 }
 
-static void flush_active(void)
+/* False when there was nothing new. */
+static bool flush_active(void)
 {
+	bool any = false;
+
 	for (uint32_t i = 0; i < ring_n_chunks(); i++) {
 		ring_chunk *chunk = ring_chunk_at(i);
 		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_ACTIVE)
-			flush_chunk(chunk);
+			any |= flush_chunk(chunk);
 	}
+	return any;
 }
 
 static void write_clock(void)
@@ -332,19 +345,19 @@ static void write_modules(void)
 }
 
 /* Everything that was emitted before is in the file when it returns. */
-static void flush_all(bool finishing)
+static void flush_all(void)
 {
 	/* Events of a thread come in the order of its chunks: first the full ones, then the one at work, and once more
 	   for a thread that filled that one meanwhile. */
-	drain(finishing);
-	if (finishing || rt.options.full != FULL_OVERWRITE)
+	drain(false);
+	if (rt.options.full != FULL_OVERWRITE)
 		flush_active();
-	drain(finishing);
+	drain(false);
 	write_names();
 	write_clock();
 }
 
-/* What a thread has not written now it writes after the recording. */
+/* Gives up on events that are still unfinished in sealed chunks. */
 static void finish_held(void)
 {
 	for (int i = 0; w.n_held && i < 20; i++) {
@@ -355,10 +368,67 @@ static void finish_held(void)
 	write_batch();
 }
 
+/* Passes over all chunks until one finds nothing new. Threads may still run, but begin nothing any more: what they add
+   are the ends of scopes that are open. A program that calls sonde_end in a loop must not keep us for ever. */
+static void flush_until_quiet(void)
+{
+	for (int i = 0; i < MAX_PASSES; i++) {
+		bool any = drain(true);
+		any |= flush_active();
+		if (!any)
+			return;
+	}
+}
+
+/* Adds to *n the events behind an unfinished one in an active chunk: a signal handler's that interrupted it. False when
+   it was finished meanwhile: all of them can be written then. */
+static bool count_behind_unfinished(const ring_chunk *chunk, uint64_t *n)
+{
+	whole_events e = find_whole(chunk, CHUNK_WORDS);
+	uint64_t n_strays =
+		e.end < CHUNK_WORDS ? events_count_stray(chunk->words + e.end, CHUNK_WORDS - e.end, e.last_ticks) : 0;
+
+	*n += n_strays;
+	return !n_strays || !__atomic_load_n(&chunk->words[e.end], __ATOMIC_ACQUIRE);
+}
+
+static bool count_unfinished(uint64_t *ret_n)
+{
+	bool all = true;
+
+	*ret_n = 0;
+	for (uint32_t i = 0; i < ring_n_chunks(); i++) {
+		const ring_chunk *chunk = ring_chunk_at(i);
+		if (__atomic_load_n(&chunk->state, __ATOMIC_ACQUIRE) == CHUNK_ACTIVE)
+			all &= count_behind_unfinished(chunk, ret_n);
+	}
+	return all;
+}
+
+/* What was stored before the last pass began is in the file or counted as lost; what comes later is not part of the
+   recording. */
+static void finish_events(void)
+{
+	uint64_t n_unfinished;
+	bool ended = false;
+
+	flush_until_quiet();
+	finish_held();
+	for (int i = 0; !ended; i++) {
+		flush_until_quiet();
+		take_held(false);
+		write_batch();
+		bool counted = count_unfinished(&n_unfinished);
+		ended = (counted || i >= MAX_PASSES) && ring_end_session(i >= MAX_PASSES);
+	}
+	count_lost(&rt.ring->info.n_lost_signal, n_unfinished);
+}
+
 static void finish(void)
 {
-	flush_all(true);
-	finish_held();
+	finish_events();
+	write_names();
+	write_clock();
 	if (rt.options.stacks)
 		write_modules();
 	rt.ring->info.end_ns = monotonic_ns();
@@ -392,7 +462,7 @@ static void serve_request(void)
 	uint32_t request = __atomic_exchange_n(&rt.request, REQUEST_NONE, __ATOMIC_ACQUIRE);
 
 	if (request == REQUEST_FLUSH)
-		flush_all(false);
+		flush_all();
 	else if (request == REQUEST_FINISH)
 		finish();
 	else

@@ -1,9 +1,10 @@
 /* Counters over time: of each pixel the smallest, the largest and the last value. */
 #include <stdlib.h>
 #include <string.h>
+#include "serve/mail_part.h"
 #include "serve/routes.h"
 
-enum { PIXELS_MAX = 16384, COUNTERS_MAX = 256 };
+enum { PIXELS_MAX = 16384, COUNTERS_MAX = PART_COUNTERS };
 
 typedef struct curve {
 	double *min, *max, *last;
@@ -142,10 +143,11 @@ void api_counters(call *c, reply *out)
 	} else if (!call_failed(c, out)) {
 		json_writer *w = reply_json(out);
 		json_begin_object(w);
+		w->max_text = c->part ? PART_NAME : 0;
 		put_u64(w, "px", n_pixels);
 		put_list(w, "counters");
 		for (size_t i = 0; i < n; i++) {
-			if (!wanted[i] || told++ >= COUNTERS_MAX)
+			if (!wanted[i] || !PART_HAS(c->part, counters, i) || told++ >= COUNTERS_MAX)
 				continue;
 			read_curve(ix, &counters[i], from, to, rows, &k);
 			json_begin_object(w);

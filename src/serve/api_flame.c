@@ -93,8 +93,11 @@ static bool put_names(json_writer *w, flame *f)
 		f->nodes.items[i].name = numbers[name];
 	}
 	put_list(w, "names");
+	size_t max = w->max_text;
+	w->max_text = 0;
 	for (uint32_t i = 0; i < n; i++)
-		json_stringn(w, f->names.entries[used[i]].text, f->names.entries[used[i]].len);
+		put_name(w, f->names.entries[used[i]].text, f->names.entries[used[i]].len, max);
+	w->max_text = max;
 	json_end_array(w);
 	put_list(w, "classes");
 	for (uint32_t i = 0; i < n; i++)

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "analyze/intervals.h"
 #include "analyze/kernel_kind.h"
+#include "serve/mail_part.h"
 #include "serve/routes.h"
 
 enum { PIXELS_MAX = 16384, SHOWN_KINDS = 3, EXACT_MAX = 1000000, FINER = 16 };
@@ -88,8 +89,9 @@ static bool add_kind(const device_view *v, unsigned kind, intervals *taken)
 	bool ok = intervals_merge(&v->busy[kind]) && intervals_subtract(&v->busy[kind], taken, &left) &&
 		  intervals_union(taken, &v->busy[kind], &both);
 
-	for (size_t i = 0; ok && i < left.n; i++)
-		add_interval(v, kind, &left.items[i]);
+	interval one;
+	for (interval_walk w = intervals_first(&left); ok && intervals_next(&w, &one);)
+		add_interval(v, kind, &one);
 	intervals_done(taken);
 	*taken = both;
 	intervals_done(&left);
@@ -200,9 +202,11 @@ void api_overlap(call *c, reply *out)
 		put_u64(w, "px", v.n_pixels);
 		put_bool(w, "is_exact", v.is_exact);
 		put_list(w, "ranks");
-		for (size_t i = 0; i < n_processes; i++)
-			if (is_first(processes, i) && add_rank(&v, processes[i].rank))
+		for (size_t i = 0, told = 0; i < n_processes && (!c->part || told < PART_RANKS); i++)
+			if (is_first(processes, i) && add_rank(&v, processes[i].rank)) {
 				put_rank(w, &v, processes[i].rank);
+				told++;
+			}
 		json_end_array(w);
 		json_end_object(w);
 		if (failed)

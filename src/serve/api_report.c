@@ -147,6 +147,10 @@ static void read_options(call *c, sonde_analyze_options *o)
 		o->use_time = true;
 		o->from_ns = since_start(c->opened->ix, from);
 		o->to_ns = since_start(c->opened->ix, to);
+	} else if (c->opened->trace->is_window && !o->use_steps) { /* what is not here was not idle */
+		o->use_time = true;
+		o->from_ns = since_start(c->opened->ix, c->opened->trace->window_ns);
+		o->to_ns = since_start(c->opened->ix, index_end_ns(c->opened->ix)) + 1;
 	}
 	o->ranks = request_text(c->request, "ranks");
 	o->compat = request_text(c->request, "compat");

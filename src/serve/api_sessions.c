@@ -1,6 +1,7 @@
 /* The traces there are, and what is in one. */
 #include <string.h>
 #include "base/clock.h"
+#include "serve/mail_part.h"
 #include "serve/routes.h"
 
 static const char *state_name(const session *s)
@@ -19,6 +20,24 @@ static const char *state_name(const session *s)
 	return "failed";
 }
 
+/* What is shown of a recording that grows faster than it is read. */
+static void put_window(json_writer *w, const session *s)
+{
+	const opened *o = s->opened;
+
+	json_key(w, "window");
+	if (!o || !o->trace->is_window) {
+		json_null(w);
+		return;
+	}
+	json_begin_object(w);
+	put_i64(w, "from_ns", since_start(o->ix, o->trace->window_ns));
+	put_i64(w, "dur_ns", index_end_ns(o->ix) - o->trace->window_ns);
+	put_u64(w, "n_events", trace_n_shown(o->trace));
+	put_bool(w, "catches_up", o->catches_up);
+	json_end_object(w);
+}
+
 void put_session(json_writer *w, const session *s)
 {
 	const opened *o = s->opened;
@@ -33,6 +52,8 @@ void put_session(json_writer *w, const session *s)
 	put_known(w, "size_bytes", s->file.size_bytes, (int64_t)s->file.size_bytes);
 	put_known(w, "n_events", o, o ? (int64_t)o->n_events : 0);
 	put_known(w, "duration_ns", o, o ? index_end_ns(o->ix) - index_start_ns(o->ix) : 0);
+	put_window(w, s);
+	put_text(w, "damage", *s->damage ? s->damage : NULL);
 	put_known(w, "age_ns", o && s->read_at_ns, monotonic_ns() - s->read_at_ns);
 	put_bool(w, "was_live", s->was_live);
 	put_bool(w, "is_upload", s->is_upload);
@@ -196,6 +217,8 @@ void api_steps(call *c, reply *out)
 	put_list(w, "steps");
 	for (size_t i = 0; i < n; i++) {
 		int32_t rank = index_rank_of(ix, steps[i].track);
+		if (!PART_HAS(c->part, steps, i))
+			continue;
 		json_begin_object(w);
 		put_i64(w, "number", steps[i].number);
 		put_i64(w, "start_ns", steps[i].start_ns);

@@ -1,5 +1,6 @@
 /* What rows a timeline has, and what the numbers of names stand for. */
 #include <stdlib.h>
+#include "serve/mail_part.h"
 #include "serve/routes.h"
 
 enum { SITES_MAX = 5000 };
@@ -20,13 +21,15 @@ static void put_id(json_writer *w, const sonde_index *ix, const char *key, uint3
 		put_text(w, key, index_text(ix, text));
 }
 
-static void put_processes(json_writer *w, const sonde_index *ix)
+static void put_processes(json_writer *w, const sonde_index *ix, const mail_part *part)
 {
 	size_t n;
 	const index_process *p = index_processes(ix, &n);
 
 	put_list(w, "processes");
 	for (size_t i = 0; i < n; i++) {
+		if (!PART_HAS(part, processes, i))
+			continue;
 		json_begin_object(w);
 		put_u64(w, "id", i);
 		put_id(w, ix, "pid", p[i].pid_text, p[i].pid);
@@ -40,7 +43,7 @@ static void put_processes(json_writer *w, const sonde_index *ix)
 	json_end_array(w);
 }
 
-static void put_tracks(json_writer *w, const sonde_index *ix)
+static void put_tracks(json_writer *w, const sonde_index *ix, const mail_part *part)
 {
 	size_t n;
 	const index_track *t = index_tracks(ix, &n);
@@ -51,6 +54,8 @@ static void put_tracks(json_writer *w, const sonde_index *ix)
 	put_list(w, "tracks");
 	for (size_t i = 0; i < n; i++) {
 		int32_t rank = index_rank_of(ix, (uint32_t)i);
+		if (!PART_HAS(part, tracks, i))
+			continue;
 		json_begin_object(w);
 		put_u64(w, "id", i);
 		put_text(w, "kind", t[i].kind < TRACK_KINDS ? kind_names[t[i].kind] : NULL);
@@ -70,13 +75,15 @@ static void put_tracks(json_writer *w, const sonde_index *ix)
 	free(n_instants);
 }
 
-static void put_lanes(json_writer *w, const sonde_index *ix)
+static void put_lanes(json_writer *w, const sonde_index *ix, const mail_part *part)
 {
 	size_t n;
 	const index_lane *l = index_lanes(ix, &n);
 
 	put_list(w, "lanes");
 	for (size_t i = 0; i < n; i++) {
+		if (!PART_HAS(part, lanes, i))
+			continue;
 		json_begin_object(w);
 		put_u64(w, "lane", i);
 		put_u64(w, "track", l[i].track);
@@ -89,13 +96,15 @@ static void put_lanes(json_writer *w, const sonde_index *ix)
 	json_end_array(w);
 }
 
-static void put_counters(json_writer *w, const sonde_index *ix)
+static void put_counters(json_writer *w, const sonde_index *ix, const mail_part *part)
 {
 	size_t n;
 	const index_counter *c = index_counters(ix, &n);
 
 	put_list(w, "counters");
 	for (size_t i = 0; i < n; i++) {
+		if (!PART_HAS(part, counters, i))
+			continue;
 		json_begin_object(w);
 		put_u64(w, "id", i);
 		put_text(w, "name", index_text(ix, c[i].name));
@@ -115,10 +124,11 @@ void api_tracks(call *c, reply *out)
 	json_begin_object(w);
 	put_u64(w, "generation", c->opened->generation);
 	put_i64(w, "duration_ns", since_start(ix, index_end_ns(ix)));
-	put_processes(w, ix);
-	put_tracks(w, ix);
-	put_lanes(w, ix);
-	put_counters(w, ix);
+	w->max_text = c->part ? PART_NAME : 0;
+	put_processes(w, ix, c->part);
+	put_tracks(w, ix, c->part);
+	put_lanes(w, ix, c->part);
+	put_counters(w, ix, c->part);
 	json_end_object(w);
 }
 

@@ -83,9 +83,12 @@ sonde_status mail_begin(mail *m, const sonde_trace *trace, const sonde_picture_o
 		return error_set(err, SONDE_E_STATE, -1,
 				 "this sonde was built without its page, because npm was not there");
 	m->ix = trace->index;
-	m->stream = open_memstream(&m->bytes, &m->len);
-	if (!m->stream)
+	m->stream =
+		mail_part_choose(&m->part, m->ix, m->options.max_bytes / 4) ? open_memstream(&m->bytes, &m->len) : NULL;
+	if (!m->stream) {
+		mail_part_done(&m->part);
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	}
 	start_server(m, trace);
 	note_losses(m, trace);
 	m->data = json_to(m->stream);
@@ -102,7 +105,7 @@ void mail_put(mail *m, const char *key, const char *path)
 	request *r = calloc(1, sizeof *r);
 	char uri[1024];
 	reply out = { .status = 200 };
-	call c = { .server = &m->server, .request = r };
+	call c = { .server = &m->server, .request = r, .part = &m->part };
 
 	snprintf(uri, sizeof uri, "/api/v1%s", path);
 	const route *found = r && request_parse(r, uri) ? route_find("GET", r->path, &out) : NULL;
@@ -214,10 +217,44 @@ sonde_status mail_end(mail *m, const char *views, FILE *out, sonde_error *err)
 		fputs(page, out);
 	}
 	free(m->bytes);
+	mail_part_done(&m->part);
 	pthread_mutex_destroy(&m->server.lock);
 	pthread_cond_destroy(&m->server.changed);
 	sem_destroy(&m->server.heavy);
 	if (!ok)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	return out ? error_of_stream(err, out) : SONDE_OK;
+}
+
+/* Bytes of data so far. */
+static uint64_t size_of(mail *m)
+{
+	fflush(m->stream);
+	return m->len;
+}
+
+sonde_status mail_write(const sonde_trace *trace, const sonde_picture_options *options, const char *views,
+			mail_fill *fill, const void *context, FILE *out, sonde_error *err)
+{
+	enum { TRIES = 8, LEAST = 4096 };
+	sonde_picture_options o;
+	sonde_status status = mail_options(trace, options, &o, err);
+	uint64_t max = o.max_bytes;
+
+	o.struct_size = sizeof o;
+	for (int i = 0; !status; i++) {
+		mail m;
+		status = mail_begin(&m, trace, &o, err);
+		if (status)
+			break;
+		status = fill(&m, context, err);
+		uint64_t size = size_of(&m);
+		bool is_last = status || m.failed || size <= max || i == TRIES || o.max_bytes <= LEAST;
+		o.max_bytes = (uint64_t)((double)o.max_bytes * (double)max / (double)(size ? size : 1) * 0.9);
+		o.max_bytes = o.max_bytes < LEAST ? LEAST : o.max_bytes;
+		sonde_status ended = mail_end(&m, views, is_last && !status ? out : NULL, err);
+		if (is_last)
+			return status ? status : ended;
+	}
+	return status;
 }

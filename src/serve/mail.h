@@ -11,6 +11,7 @@
 #ifndef SONDE_SERVE_MAIL_H
 #define SONDE_SERVE_MAIL_H
 
+#include "serve/mail_part.h"
 #include "serve/routes.h"
 #include <sonde/picture.h>
 
@@ -25,6 +26,7 @@ typedef struct mail {
 	session *sessions[1];
 	sonde_picture_options options;
 	const sonde_index *ix;
+	mail_part part; /* what the answers have */
 	char *bytes;
 	size_t len;
 	FILE *stream;
@@ -42,6 +44,11 @@ void mail_answer(mail *m, const char *path);		   /* below /api/v1, under its own
 void mail_put(mail *m, const char *key, const char *path); /* the answer as a member of this name */
 void mail_more(mail *m);				   /* no more answers; other members follow */
 sonde_status mail_end(mail *m, const char *views, FILE *out, sonde_error *err);
+/* All of it: fill() writes the members behind mail_begin() within m->options.max_bytes, about. Where that becomes more
+   than max_bytes of the options it is done again with less. */
+typedef sonde_status mail_fill(mail *m, const void *context, sonde_error *err);
+sonde_status mail_write(const sonde_trace *trace, const sonde_picture_options *options, const char *views,
+			mail_fill *fill, const void *context, FILE *out, sonde_error *err);
 /* A number as 7 bits a byte, the lowest first. False when out of memory. */
 bool mail_number(mail_bytes *to, uint64_t value);
 bool mail_signed(mail_bytes *to, int64_t value); /* 0, -1, 1, -2 ... as 0, 1, 2, 3 ... */

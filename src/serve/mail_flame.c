@@ -11,6 +11,7 @@
 #include "serve/mail.h"
 
 enum { NODE_BYTES = 40 };			 /* of a node as JSON, about */
+enum { NAME_MOST = 1000, NAME_LEAST = 40 };	 /* bytes */
 enum { REPORT_NODES = 5000, REPORT_NAME = 240 }; /* of a flame graph in a report */
 
 static const char *const bys[] = { "time", "self", "device", "memory" };
@@ -20,6 +21,14 @@ enum { N_BYS = sizeof bys / sizeof bys[0] };
 static size_t max_nodes_of(const sonde_picture_options *o)
 {
 	return (size_t)(o->max_bytes / (2 * NODE_BYTES));
+}
+
+/* Each of them has an eighth of the page for its names; a node has one, and many have the same. */
+static size_t max_name_of(const flame *f, const sonde_picture_options *o)
+{
+	uint64_t n = f->names.n < f->nodes.n ? f->names.n : f->nodes.n, each = o->max_bytes / 8 / (n ? n : 1);
+
+	return each > NAME_MOST ? NAME_MOST : each < NAME_LEAST ? NAME_LEAST : (size_t)each;
 }
 
 static sonde_status choose(const sonde_picture_options *o, const sonde_index *ix, flame_options *ret, sonde_error *err)
@@ -49,7 +58,7 @@ static sonde_status choose(const sonde_picture_options *o, const sonde_index *ix
 
 /* ---- Stacks as lines --------------------------------------------------------------------------------------------- */
 
-static void put_name(FILE *out, const flame *f, uint32_t name)
+static void put_folded_name(FILE *out, const flame *f, uint32_t name)
 {
 	const char *text = f->names.entries[name].text;
 
@@ -67,7 +76,7 @@ static void put_stack(FILE *out, const flame *f, uint32_t node)
 	for (; node != FLAME_NONE && n <= FLAME_DEPTH_MAX; node = f->nodes.items[node].parent)
 		stack[n++] = f->nodes.items[node].name;
 	while (n > 0) {
-		put_name(out, f, stack[--n]);
+		put_folded_name(out, f, stack[--n]);
 		fputc(n ? ';' : ' ', out);
 	}
 }
@@ -104,42 +113,39 @@ static sonde_status build(flame *f, const sonde_index *ix, const flame_options *
 	return status;
 }
 
-static sonde_status put_ordered(mail *m, const flame_options *how, size_t max_nodes, sonde_error *err)
+static sonde_status put_one(mail *m, const char *key, const flame_options *how, sonde_error *err)
 {
-	flame_options ordered = *how;
 	flame f = { 0 };
+	sonde_status status = build(&f, m->ix, how, &m->options, max_nodes_of(&m->options), err);
 
-	ordered.mode = FLAME_ORDERED;
-	sonde_status status = build(&f, m->ix, &ordered, &m->options, max_nodes, err);
 	if (!status) {
-		json_key(&m->data, "ordered");
-		m->failed |= !put_flame(&m->data, &f, &ordered, false, m->ix);
+		json_key(&m->data, key);
+		m->data.max_text = max_name_of(&f, &m->options);
+		m->failed |= !put_flame(&m->data, &f, how, false, m->ix);
+		m->data.max_text = 0;
 	}
 	flame_done(&f);
 	return status;
 }
 
-static sonde_status write_page(const sonde_trace *trace, flame *f, const flame_options *how,
-			       const sonde_picture_options *options, FILE *out, sonde_error *err)
+static sonde_status fill_page(mail *m, const void *context, sonde_error *err)
 {
-	mail m;
-	sonde_status status = mail_begin(&m, trace, options, err);
+	const flame_options *how = context;
+	flame_options ordered = *how;
 
-	if (status)
-		return status;
-	mail_answer(&m, "/sessions/1/tracks");
-	mail_more(&m);
-	json_key(&m.data, "flame");
-	json_begin_object(&m.data);
-	put_text(&m.data, "by", bys[how->by]);
-	json_key(&m.data, "merged");
-	m.failed |= !put_flame(&m.data, f, how, false, m.ix);
-	if (how->by == FLAME_TIME)
-		status = put_ordered(&m, how, max_nodes_of(options), err);
-	json_end_object(&m.data);
-	mail_note(&m, "Written by sonde " SONDE_VERSION ". This page holds all of its data and asks for nothing else.");
-	sonde_status ended = mail_end(&m, "flame", status ? NULL : out, err);
-	return status ? status : ended;
+	ordered.mode = FLAME_ORDERED;
+	mail_answer(m, "/sessions/1/tracks");
+	mail_more(m);
+	json_key(&m->data, "flame");
+	json_begin_object(&m->data);
+	put_text(&m->data, "by", bys[how->by]);
+	sonde_status status = put_one(m, "merged", how, err);
+	if (!status && how->by == FLAME_TIME)
+		status = put_one(m, "ordered", &ordered, err);
+	json_end_object(&m->data);
+	mail_part_note(&m->part, m);
+	mail_note(m, "Written by sonde " SONDE_VERSION ". This page holds all of its data and asks for nothing else.");
+	return status;
 }
 
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
@@ -168,12 +174,12 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 
 	if (!status)
 		status = choose(&o, trace->index, &how, err);
-	if (!status)
-		status = build(&f, trace->index, &how, &o, is_page ? max_nodes_of(&o) : SIZE_MAX, err);
+	if (!status && !is_page)
+		status = build(&f, trace->index, &how, &o, SIZE_MAX, err);
 	if (status)
 		; /* err says why */
 	else if (is_page)
-		status = write_page(trace, &f, &how, &o, out, err);
+		status = mail_write(trace, options, "flame", fill_page, &how, out, err);
 	else if (strcmp(format, "svg") == 0)
 		status = flame_svg(&f, &how, o.name, out, err);
 	else if (strcmp(format, "folded") == 0)

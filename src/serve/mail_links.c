@@ -133,7 +133,7 @@ static bool want_instants(timeline *t, range_instant **ret, size_t *ret_n)
 				   .hidden_sites = hidden };
 	bool ok = tracks && hidden;
 	if (ok) {
-		memset(tracks, 1, n_tracks + 1);
+		memcpy(tracks, t->m->part.tracks, n_tracks);
 		for (size_t i = 0; i < n_sites; i++)
 			hidden[i] = t->o->no_python && t->sites[i].class == CLASS_PYTHON;
 		ok = index_instants(t->ix, &wanted, ret, ret_n, &is_exact);

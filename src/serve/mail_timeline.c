@@ -3,7 +3,8 @@
  * for, are one box each that says how many it stands for. <sonde/picture.h>; web/src/file/columns.ts reads it.
  *
  * Of the budget a half is for slices. A quarter, and what they leave of theirs, is for arguments, the longest slices'
- * first: so boxes are made twice, to know what they take. Arrows, instants, counters and overlap share the rest.
+ * first: so boxes are made twice, to know what they take. Names, tracks and steps (mail_part.h), arrows, instants,
+ * counters and overlap share the rest. Where all are there and it is too much, mail_write() does it again with less.
  */
 #include "serve/mail_timeline.h"
 
@@ -17,10 +18,13 @@ enum {
 	SLICE_BYTES = 12, /* of a slice in base64, about */
 	BUCKETS = 64 * 8, /* durations: 8 for each power of two */
 	RUNS_A_LANE = 2000,
+	RUN_BYTES = 20, /* in base64, about */
 	NAME_BYTES = 1000,
+	NAME_LEAST = 60,
+	SITE_BYTES = 120, /* with a short name */
 	POINT_BYTES = 40, /* of a counter in a pixel, about; of a rank's overlap */
 	POINTS_MAX = 4000,
-	POINTS_MIN = 100,
+	POINTS_MIN = 10,
 };
 
 /* ---- What is shown ----------------------------------------------------------------------------------------------- */
@@ -65,6 +69,10 @@ static void each_slice(timeline *t, uint32_t lane, lane_cursor *c, slice_fn *fn,
 	const index_lane *l = &index_lanes(t->ix, &n)[lane];
 	index_slice s;
 
+	if (!t->m->part.lanes[lane]) {
+		t->n_elsewhere += l->n_slices;
+		return;
+	}
 	lane_first(c, t->ix, lane, 0);
 	while (lane_next(c, &s))
 		if (is_shown(t, &s, l->depth))
@@ -79,7 +87,7 @@ static void count_one(timeline *t, const index_slice *s, void *context)
 
 static void forget_counts(timeline *t)
 {
-	t->n_shown = t->n_short = t->n_python = t->n_deep = t->n_outside = 0;
+	t->n_shown = t->n_short = t->n_python = t->n_deep = t->n_outside = t->n_elsewhere = 0;
 }
 
 /* The duration from which on slices fit into the budget one by one. */
@@ -104,16 +112,55 @@ static void choose_small(timeline *t, lane_cursor *c, size_t n_lanes)
 
 uint32_t timeline_site(timeline *t, uint32_t site)
 {
-	if (!t->numbers[site]) {
+	bool has_room = t->used.n < t->n_sites_max && (!t->named || t->named[site]);
+	bool is_named = has_room || t->numbers[site];
+	uint32_t *number = is_named ? &t->numbers[site] : &t->others;
+
+	if (!*number) {
 		uint32_t *place = VEC_ADD(&t->used);
 		if (!place) {
 			t->failed = true;
 			return 0;
 		}
-		*place = site;
-		t->numbers[site] = (uint32_t)t->used.n;
+		*place = is_named ? site : TIMELINE_OTHERS;
+		*number = (uint32_t)t->used.n;
 	}
-	return t->numbers[site] - 1;
+	return *number - 1;
+}
+
+typedef struct site_time {
+	int64_t total_ns;
+	uint32_t site;
+} site_time;
+
+static int compare_times(const void *a, const void *b)
+{
+	const site_time *x = a, *y = b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	return x->site < y->site ? -1 : 1;
+}
+
+/* Of the names that boxes have those stay that take the most time, as many as the budget has room for. */
+static void choose_sites(timeline *t)
+{
+	size_t n = t->used.n, n_sites;
+	site_time *all = malloc((n + 1) * sizeof *all);
+
+	index_sites(t->ix, &n_sites);
+	t->n_sites_max = t->o->max_bytes / 8 / SITE_BYTES;
+	t->named = n > t->n_sites_max ? calloc(n_sites, 1) : NULL;
+	t->failed |= !all || (n > t->n_sites_max && !t->named);
+	for (size_t i = 0; !t->failed && i < n; i++)
+		all[i] = (site_time){ t->sites[t->used.items[i]].total_ns, t->used.items[i] };
+	if (!t->failed && n)
+		qsort(all, n, sizeof *all, compare_times);
+	for (size_t i = 0; !t->failed && t->named && i < t->n_sites_max; i++)
+		t->named[all[i].site] = 1;
+	free(all);
+	memset(t->numbers, 0, n_sites * sizeof *t->numbers);
+	t->used.n = 0;
 }
 
 static void put_number(timeline *t, uint64_t value)
@@ -175,7 +222,10 @@ static void add_one(timeline *t, const index_slice *s, void *context)
 	run *r = context;
 	int64_t gap_ns = s->start_ns - r->end_ns;
 
-	if (r->n && (s->dur_ns >= t->small_ns || (gap_ns > t->max_gap_ns && gap_ns > t->small_ns)))
+	/* A lane has so many places: a longer run would hide where the busy ones are. */
+	int64_t far_ns = t->max_gap_ns > t->small_ns ? t->max_gap_ns : t->small_ns;
+	bool is_far = gap_ns > far_ns || r->end_ns - r->start_ns > far_ns;
+	if (r->n && (s->dur_ns >= t->small_ns || is_far))
 		end_run(t, r);
 	if (!r->n)
 		*r = (run){ .first_box = r->first_box,
@@ -220,6 +270,8 @@ static void put_heads(timeline *t, json_writer *w)
 
 	put_list(w, "lanes");
 	for (size_t i = 0; i < t->counts.n; i++) {
+		if (!t->m->part.lanes[i])
+			continue;
 		json_begin_object(w);
 		put_u64(w, "lane", i);
 		put_u64(w, "track", lanes[i].track);
@@ -233,28 +285,41 @@ static void put_heads(timeline *t, json_writer *w)
 }
 
 /* A name may be longer than the budget. */
-static void put_cut(json_writer *w, const char *key, const char *text)
+static void put_cut(timeline *t, json_writer *w, const char *key, uint32_t string, size_t max)
 {
-	size_t len = strnlen(text, NAME_BYTES);
+	size_t len;
+	const char *text = index_textn(t->ix, string, &len);
 
-	while (len == NAME_BYTES && ((unsigned char)text[len] & 0xc0) == 0x80)
-		len--;
 	json_key(w, key);
-	json_stringn(w, text, len);
+	put_name(w, text, len, max);
+}
+
+static void put_others(json_writer *w)
+{
+	put_text(w, "name", "(a name that is not in this page)");
+	put_text(w, "category", "");
+	put_text(w, "class", class_name(CLASS_OTHER));
 }
 
 static void put_sites(timeline *t, json_writer *w)
 {
+	uint64_t each = t->o->max_bytes / 8 / (t->used.n ? t->used.n : 1);
+	size_t max = each > NAME_BYTES ? NAME_BYTES : each < NAME_LEAST ? NAME_LEAST : (size_t)each;
+
 	json_key(w, "/sessions/1/sites");
 	json_begin_object(w);
 	put_u64(w, "total", t->used.n);
 	put_list(w, "sites");
 	for (size_t i = 0; i < t->used.n; i++) {
-		const index_site *s = &t->sites[t->used.items[i]];
+		const index_site *s = t->used.items[i] == TIMELINE_OTHERS ? NULL : &t->sites[t->used.items[i]];
 		json_begin_object(w);
-		put_cut(w, "name", index_text(t->ix, s->name));
-		put_cut(w, "category", index_text(t->ix, s->category));
-		put_text(w, "class", class_name(s->class));
+		if (s) {
+			put_cut(t, w, "name", s->name, max);
+			put_cut(t, w, "category", s->category, NAME_LEAST);
+			put_text(w, "class", class_name(s->class));
+		} else {
+			put_others(w);
+		}
 		json_end_object(w);
 	}
 	json_end_array(w);
@@ -299,9 +364,13 @@ static void put_note(timeline *t)
 	put_count(t, t->n_python, "are Python's");
 	put_count(t, t->n_deep, "lie too deep");
 	put_count(t, t->n_outside, "lie outside of the steps");
+	put_count(t, t->n_elsewhere, "lie in rows that are left out");
+	if (t->others)
+		put_count(t, t->used.n - 1, "names, those that take the most time; the others share one");
 	put_kept(t, t->n_args_kept, t->n_with_args, "have their arguments, the longest first");
 	put_kept(t, t->n_arrows_kept, t->n_arrows, "arrows");
 	put_kept(t, t->n_instants_kept, t->n_instants, "instants");
+	mail_part_note(&t->m->part, t->m);
 	mail_note(t->m, "Written by sonde " SONDE_VERSION ".");
 }
 
@@ -328,22 +397,21 @@ static void put_curves(timeline *t, const char *what, size_t n)
 static void put_answers(timeline *t)
 {
 	json_writer *w = &t->m->data;
-	size_t n_counters, n_processes;
+	size_t n_processes;
 
-	index_counters(t->ix, &n_counters);
 	index_processes(t->ix, &n_processes);
 	mail_answer(t->m, "/sessions/1/tracks");
 	mail_answer(t->m, "/sessions/1/steps");
 	put_sites(t, w);
 	put_empty(w, "/sessions/1/notes", "notes");
 	mail_more(t->m);
-	put_curves(t, "counters", n_counters);
-	put_curves(t, "overlap", n_processes);
+	put_curves(t, "counters", t->m->part.n_counters);
+	put_curves(t, "overlap", n_processes < PART_RANKS ? n_processes : PART_RANKS);
 	json_key(w, "slices");
 	json_begin_object(w);
 	put_heads(t, w);
 	t->failed |= !mail_base64(w, "bytes", &t->bytes);
-	put_bool(w, "is_whole", !(t->n_short || t->n_python || t->n_deep));
+	put_bool(w, "is_whole", !(t->n_short || t->n_python || t->n_deep || t->n_elsewhere));
 	json_end_object(w);
 	mail_args_write(&t->args, w, t->n_args_kept == t->n_with_args);
 	timeline_write_links(t, w);
@@ -400,6 +468,7 @@ static void fill(timeline *t, lane_cursor *c, size_t n_lanes)
 
 	choose_small(t, c, n_lanes);
 	weigh_boxes(t, c, n_lanes);
+	choose_sites(t);
 	choose_args(t, c, n_lanes);
 	put_lanes(t, c, n_lanes);
 	timeline_arrows(t, max / 12);
@@ -426,32 +495,31 @@ static void choose_time(timeline *t)
 		t->from_ns = from;
 		t->to_ns = to;
 	}
-	t->max_gap_ns = (index_end_ns(t->ix) - index_start_ns(t->ix)) / RUNS_A_LANE;
+	uint64_t lanes = t->m->part.n_lanes ? t->m->part.n_lanes : 1, runs = t->o->max_bytes / 4 / RUN_BYTES / lanes;
+	runs = runs > RUNS_A_LANE ? RUNS_A_LANE : runs < 4 ? 4 : runs;
+	t->max_gap_ns = (index_end_ns(t->ix) - index_start_ns(t->ix)) / (int64_t)runs;
 }
 
-sonde_status sonde_timeline_write(const sonde_trace *trace, const sonde_picture_options *options, FILE *out,
-				  sonde_error *err)
+static sonde_status fill_page(mail *m, const void *context, sonde_error *err)
 {
-	mail m;
-	sonde_status status = mail_begin(&m, trace, options, err);
 	size_t n_sites, n_lanes;
-
-	if (status)
-		return status;
-	timeline t = { .m = &m, .ix = m.ix, .o = &m.options, .sites = index_sites(m.ix, &n_sites) };
-
+	timeline t = { .m = m, .ix = m->ix, .o = &m->options, .sites = index_sites(m->ix, &n_sites) };
 	lane_cursor *c = malloc(sizeof *c);
+
+	(void)context, (void)err;
 	t.numbers = calloc(n_sites + 1, sizeof *t.numbers);
+	t.n_sites_max = SIZE_MAX;
 	t.failed = !c || !t.numbers;
-	index_lanes(m.ix, &n_lanes);
+	index_lanes(m->ix, &n_lanes);
 	choose_time(&t);
 	if (!t.failed)
 		fill(&t, c, n_lanes);
 	else
-		mail_args_init(&t.args, m.ix, 0);
+		mail_args_init(&t.args, m->ix, 0);
 	put_answers(&t);
 	free(c);
 	free(t.numbers);
+	free(t.named);
 	mail_args_done(&t.args);
 	VEC_DONE(&t.used);
 	VEC_DONE(&t.bytes);
@@ -460,5 +528,11 @@ sonde_status sonde_timeline_write(const sonde_trace *trace, const sonde_picture_
 	VEC_DONE(&t.counts);
 	VEC_DONE(&t.kept);
 	VEC_DONE(&t.per_track);
-	return mail_end(&m, "timeline", out, err);
+	return SONDE_OK;
+}
+
+sonde_status sonde_timeline_write(const sonde_trace *trace, const sonde_picture_options *options, FILE *out,
+				  sonde_error *err)
+{
+	return mail_write(trace, options, "timeline", fill_page, NULL, out, err);
 }

@@ -24,9 +24,13 @@ typedef struct timeline {
 	uint64_t args_budget; /* bytes */
 	int64_t args_ns;      /* slices that take at least as long have their arguments */
 	uint64_t n_shown, n_runs, n_in_runs, n_short, n_python, n_deep, n_outside;
+	uint64_t n_elsewhere;		   /* slices of lanes that are not in the page */
+	uint64_t n_sites_max;		   /* names in the page */
+	uint8_t *named;			   /* of each site: it has a name in the page; NULL: all have */
 	uint64_t n_with_args, n_args_kept; /* slices with boxes of their own that had some, that still have them */
 	uint64_t n_arrows, n_arrows_kept, n_instants, n_instants_kept;
 	uint32_t *numbers; /* of sites in the page; 0: not yet, else + 1 */
+	uint32_t others;   /* the same of all that have no name */
 	VEC(uint32_t) used;
 	mail_bytes bytes, arrows, instants;
 	VEC(uint64_t) counts;	 /* of each lane: boxes */
@@ -36,7 +40,8 @@ typedef struct timeline {
 	bool failed; /* out of memory */
 } timeline;
 
-/* Number of a site in the page. */
+/* Number of a site in the page; those that have no name there share one. */
+enum { TIMELINE_OTHERS = UINT32_MAX };
 uint32_t timeline_site(timeline *t, uint32_t site);
 /* Fill t->arrows and t->instants, each at most of so many bytes. */
 void timeline_arrows(timeline *t, uint64_t budget);

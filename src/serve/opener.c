@@ -3,26 +3,53 @@
  *
  * A recording that grows is opened again and again, which takes as long as much is new (import/recording_follow.h).
  * The time from one to the next grows with that, from REFRESH_NS on: following costs at most half a core
- * (FOLLOW_SHARE). Whoever uses the trace from before keeps it until he is done.
+ * (FOLLOW_SHARE). A request that holds the trace from before keeps it alive until it finishes.
+ *
+ * A recording may grow faster than half a core reads, and larger than memory:
+ *
+ *   - While more is unread than one refresh can read (session.pace, found by measuring), the session shows a window:
+ *     the newest half as many (trace_window). Each refresh also reads some of the rest, and the session shows
+ *     everything as soon as that has caught up.
+ *   - Beyond FOLLOW_EVENTS, or when this process has FOLLOW_BYTES of memory, reading the rest ends. Only the window
+ *     goes on, at a cost that does not depend on the length of the recording.
+ *   - At the end of the run everything is indexed once: by `sonde record` if it is there, which is waited for, else
+ *     here. The window stays until then.
  */
+#define _GNU_SOURCE
 #include "serve/server.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/proc.h"
 #include "import/recording_follow.h"
 
 #define REFRESH_NS 700000000 /* from one beginning to the next */
 #define LEAST_PAUSE_NS 100000000
 #define SCAN_NS 2000000000
 #define IDLE_NS 2000000000 /* a file that does not grow is looked at this often: its program may be gone */
-enum { OPEN_MAX = 8, FOLLOW_SHARE = 2 };
+#define PACE_NS 250000000  /* of processor time, to read what a refresh reads */
+#define PACE_MIN UINT64_C(250000)
+#define PACE_MAX UINT64_C(8000000)
+#define FOLLOW_EVENTS UINT64_C(150000000)
+#define FOLLOW_BYTES (UINT64_C(600) << 20)
+enum {
+	OPEN_MAX = 8,
+	FOLLOW_SHARE = 2,
+	NICE = 5, /* programs that are recorded go first */
+};
 
 typedef struct opening {
 	sonde_server *server;
 	session *session;
-	const opened *before; /* what was open, or NULL */
+	opened *before; /* what was open, or NULL */
 } opening;
 
 static bool note_progress(void *context, uint64_t done, uint64_t total)
@@ -49,37 +76,134 @@ static bool is_live(const sonde_trace *t)
 	return false;
 }
 
+/* ---- While the program runs -------------------------------------------------------------------------------------- */
+
+/* Its first block says that it is not finished: it may be live. */
+static bool is_unfinished(const char *path)
+{
+	stream_start start;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool is_whole = fd >= 0 && pread(fd, &start, sizeof start, 0) == (ssize_t)sizeof start;
+
+	if (fd >= 0)
+		close(fd);
+	return is_whole && block_header_ok(&start.header) && start.header.kind == BLOCK_STREAM &&
+	       start.info.state == STREAM_OPEN;
+}
+
+/* The run has ended, and the window stays until everything is indexed. */
+static void note_end(const opening *how, opened *shown)
+{
+	if (!shown->is_live)
+		return;
+	shown->is_live = false;
+	how->session->was_live = true;
+	how->session->progress = 0;
+	session_changed(how->server, how->session);
+}
+
 /* A recording that was live is read on from where it was whole; at its end it is opened as any other. */
 static sonde_status open_recording(const opening *how, const sonde_open_options *options, sonde_trace **ret_trace,
 				   sonde_error *err)
 {
 	const char *path = how->session->path;
-	const trace_source source = { .path = path, .before = how->before ? how->before->trace : NULL };
+	const opened *shown = how->before && how->before->is_live ? how->before : NULL;
+	trace_source source = { .path = path, .whole_max = FOLLOW_EVENTS };
 
-	if (how->before && how->before->is_live && trace_open_recordings(&source, 1, ret_trace, NULL) == SONDE_OK) {
+	if (shown) /* what nobody follows any more is only read from its window on */
+		source.before = how->session->follow && shown->trace->whole ? shown->trace->whole : shown->trace;
+	if ((shown || is_unfinished(path)) && trace_open_recordings(&source, 1, ret_trace, NULL) == SONDE_OK) {
 		if (is_live(*ret_trace))
 			return SONDE_OK;
 		sonde_trace_free(*ret_trace);
 	}
 	*ret_trace = NULL;
+	if (shown && shown->trace->is_window) {
+		pthread_mutex_lock(&how->server->lock);
+		note_end(how, how->before);
+		pthread_mutex_unlock(&how->server->lock);
+	}
 	return sonde_trace_open_with(&path, 1, options, ret_trace, err);
-}
-
-static sonde_status prepare(session *of, sonde_trace *t, const sonde_open_options *options, sonde_error *err)
-{
-	if (t->index || !is_live(t))
-		return sonde_trace_prepare(t, options, err);
-	if (!of->follow)
-		of->follow = recording_follow_new();
-	if (!of->follow)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	return recording_follow_index(of->follow, t, options->progress, options->context, &t->index, err);
 }
 
 static void stop_following(session *of)
 {
+	if (!of->follow)
+		return;
 	recording_follow_free(of->follow);
 	of->follow = NULL;
+	malloc_trim(0);
+}
+
+/* Reads some more of it. False: it is too large to have all of it here. */
+static bool follow(session *of, const sonde_trace *t, uint64_t *ret_left, sonde_status *ret_status, sonde_error *err)
+{
+	if (t->is_window || t->diagnostics.n_kept > FOLLOW_EVENTS || proc_anonymous_bytes() > FOLLOW_BYTES)
+		return false;
+	if (!of->follow)
+		of->follow = recording_follow_new();
+	*ret_status = of->follow ? recording_follow_read(of->follow, t, of->pace, ret_left, err)
+				 : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	return true;
+}
+
+/* Its newest events, in the place of all. */
+static sonde_status show_window(const session *of, sonde_trace **trace, const sonde_open_options *options,
+				sonde_error *err)
+{
+	sonde_trace *window;
+	sonde_status status = trace_window(*trace, of->pace / 2, &window, err);
+
+	if (status)
+		return status;
+	*trace = window;
+	return trace_build_index_with(window, 1, options->progress, options->context, &window->index, err);
+}
+
+/* How much a refresh reads next time. */
+static void adapt_pace(session *of, uint64_t n_read, int64_t took_ns)
+{
+	double fits = (double)n_read * PACE_NS / (double)(took_ns > 1 ? took_ns : 1);
+
+	if (n_read < of->pace / 2)
+		return;
+	of->pace = fits > (double)PACE_MAX ? PACE_MAX : fits < (double)PACE_MIN ? PACE_MIN : (uint64_t)fits;
+}
+
+static sonde_status prepare_live(const opening *how, sonde_trace **trace, const sonde_open_options *options,
+				 sonde_error *err)
+{
+	session *of = how->session;
+	bool is_whole = how->before && !how->before->trace->is_window;
+	int64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t n_left = 0;
+	sonde_status status = SONDE_OK;
+
+	of->pace = of->pace ? of->pace : PACE_MAX / 4;
+	bool is_followed = follow(of, *trace, &n_left, &status, err);
+	if (!is_followed)
+		stop_following(of);
+	if (status)
+		return status;
+	uint64_t n_read = is_followed ? recording_follow_cost(of->follow) : 0;
+	if (is_followed && n_left <= (is_whole ? 2 * of->pace : of->pace)) /* no back and forth */
+		return recording_follow_index(of->follow, *trace, options->progress, options->context, &(*trace)->index,
+					      err);
+	status = show_window(of, trace, options, err);
+	n_read += trace_n_shown(*trace);
+	adapt_pace(of, n_read, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
+	return status;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------------------------
+ */
+
+static sonde_status prepare(const opening *how, sonde_trace **trace, const sonde_open_options *options,
+			    sonde_error *err)
+{
+	if (!(*trace)->index && is_live(*trace))
+		return prepare_live(how, trace, options, err);
+	return sonde_trace_prepare(*trace, options, err);
 }
 
 static opened *open_trace(opening *how, sonde_error *err)
@@ -93,7 +217,7 @@ static opened *open_trace(opening *how, sonde_error *err)
 	}
 	sonde_status status = open_recording(how, &options, &o->trace, err);
 	if (!status)
-		status = prepare(how->session, o->trace, &options, err);
+		status = prepare(how, &o->trace, &options, err);
 	if (!status && trace_is_broken(o->trace))
 		status = error_set(err, SONDE_E_TRUNCATED, -1, "%s: the file was cut off while it was read",
 				   how->session->path);
@@ -110,6 +234,7 @@ static opened *open_trace(opening *how, sonde_error *err)
 	o->n_events = facts.n_events;
 	o->ix = o->trace->index;
 	o->is_mapped = trace_is_mapped(o->trace);
+	o->catches_up = o->trace->is_window && how->session->follow;
 	o->n_users = 1;
 	return o;
 }
@@ -128,6 +253,7 @@ static opened *put_in_place(session *of, opened *new, const sonde_error *err)
 		return NULL;
 	}
 	new->generation = ++of->generation;
+	of->damage[0] = 0;
 	of->was_live |= old && old->is_live && !new->is_live;
 	of->state = SESSION_OPEN;
 	of->progress = 1;
@@ -144,6 +270,34 @@ static int64_t pause_after(int64_t took_ns, int64_t cpu_ns)
 	return period - took_ns > LEAST_PAUSE_NS ? period - took_ns : LEAST_PAUSE_NS;
 }
 
+/* The programs are gone, and `sonde record` still works on the file. */
+static bool is_being_finished(const sonde_trace *t)
+{
+	bool has_recorder = false;
+
+	for (size_t i = 0; i < t->streams.n; i++) {
+		const stream_block *info = &t->streams.items[i].info;
+		bool is_gone = proc_is_gone((int32_t)info->pid, info->pid_start);
+		if (info->role == ROLE_PROGRAM && !is_gone)
+			return false;
+		has_recorder |= info->role == ROLE_OBSERVER && info->state == STREAM_OPEN && !is_gone;
+	}
+	return has_recorder;
+}
+
+/* A window of a run that has ended is to be replaced by the whole. False: not yet. The lock is held. */
+static bool may_replace(const opening *how)
+{
+	session *of = how->session;
+
+	if (!how->before || !how->before->trace->is_window)
+		return true;
+	of->awaits_index = is_being_finished(how->before->trace);
+	if (of->awaits_index)
+		note_end(how, how->before);
+	return !of->awaits_index;
+}
+
 /* The lock is held, but for the opening itself. */
 static void open_session(sonde_server *s, session *of)
 {
@@ -151,6 +305,11 @@ static void open_session(sonde_server *s, session *of)
 	sonde_error err = { .position = -1 };
 	int64_t start = monotonic_ns(), cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
+	if (!may_replace(&how)) {
+		of->opened_at_ns = start;
+		of->pause_ns = IDLE_NS;
+		return;
+	}
 	if (!of->opened) {
 		of->state = SESSION_OPENING;
 		of->progress = 0;
@@ -200,7 +359,7 @@ static bool is_due(const session *of, int64_t now)
 		return false;
 	file_state file = file_state_of(of->path);
 	bool has_changed = session_has_changed(of, &file);
-	if (of->opened->is_live)
+	if (of->opened->is_live || of->awaits_index)
 		return has_changed || since > IDLE_NS;
 	return has_changed && file.changed_ns && clock_ns(CLOCK_REALTIME) - file.changed_ns > IDLE_NS;
 }
@@ -252,6 +411,9 @@ static void *run(void *context)
 {
 	sonde_server *s = context;
 	int64_t scanned = monotonic_ns();
+
+	/* Of this thread alone, and of those that it makes. */
+	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 
 	pthread_mutex_lock(&s->lock);
 	while (!s->stopping) {

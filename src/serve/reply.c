@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/format_number.h"
 
 static void drop(reply *out)
 {
@@ -145,4 +146,22 @@ void put_list(json_writer *w, const char *key)
 {
 	json_key(w, key);
 	json_begin_array(w);
+}
+
+void put_name(json_writer *w, const char *text, size_t len, size_t max)
+{
+	char cut[PUT_NAME_MAX + NUMBER_TEXT + 32], bytes[NUMBER_TEXT];
+	size_t half = (max < PUT_NAME_MAX ? max : PUT_NAME_MAX) / 2, tail = len - half;
+
+	if (!max || len <= max) {
+		json_stringn(w, text, len);
+		return;
+	}
+	while (half > 0 && (text[half] & 0xc0) == 0x80) /* not into the middle of a character */
+		half--;
+	while (tail < len && (text[tail] & 0xc0) == 0x80)
+		tail++;
+	int n = snprintf(cut, sizeof cut, "%.*s\u2026%.*s (cut, %s bytes)", (int)half, text, (int)(len - tail),
+			 text + tail, format_count(bytes, len));
+	json_stringn(w, cut, (size_t)n);
 }

@@ -46,5 +46,9 @@ void put_bool(json_writer *w, const char *key, bool value);
 /* null where it is not known */
 void put_known(json_writer *w, const char *key, bool is_known, int64_t value);
 void put_list(json_writer *w, const char *key); /* begins an array */
+/* A value: the text or, where it is longer than max bytes (0: any length; at most PUT_NAME_MAX), its ends and how long
+   it is: "aten::...backward (cut, 1,048,576 bytes)". */
+enum { PUT_NAME_MAX = 1000 };
+void put_name(json_writer *w, const char *text, size_t len, size_t max);
 
 #endif

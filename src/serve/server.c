@@ -3,6 +3,7 @@
 
 #include <time.h>
 #include "base/error.h"
+#include "import/files.h"
 #include "serve/page.h"
 #include "serve/upload.h"
 #include "store/mapping.h"
@@ -34,6 +35,18 @@ static sonde_server *new_server(const sonde_serve_options *given)
 	return s;
 }
 
+/* The recordings that a directory has beside other tools' traces. */
+static sonde_status add_recordings(sonde_server *s, const char *folder, sonde_error *err)
+{
+	file_list files;
+	sonde_status status = files_left_out(folder, &files, err);
+
+	for (size_t i = 0; i < files.n && !status; i++)
+		status = sessions_add_path(s, files.items[i], err);
+	files_done(&files);
+	return status;
+}
+
 sonde_status sonde_server_start(const char *const *paths, size_t n_paths, const sonde_serve_options *options,
 				sonde_server **ret_server, sonde_error *err)
 {
@@ -46,6 +59,8 @@ sonde_status sonde_server_start(const char *const *paths, size_t n_paths, const 
 		status = sessions_add_path(s, paths[i], err);
 	if (!status)
 		sessions_scan(s);
+	for (size_t i = 0; i < n_paths && !status; i++)
+		status = add_recordings(s, paths[i], err);
 	if (!status)
 		status = opener_start(s, err);
 	if (!status)

@@ -42,6 +42,7 @@ typedef struct opened {
 	uint64_t n_events;
 	uint64_t generation; /* of its session when it was opened */
 	bool is_live;	     /* its program still runs */
+	bool catches_up;     /* it is a window, and the rest is being read */
 	bool is_mapped;	     /* it is read from its file as it is asked */
 	unsigned n_users;    /* under the server's lock */
 } opened;
@@ -58,12 +59,14 @@ typedef struct session {
 	char *name;
 	bool is_upload;
 	bool was_live;	   /* it was, and is finished */
+	bool awaits_index; /* its run has ended, and `sonde record` is about to add its index */
 	bool is_rewritten; /* somebody writes its file: it is opened when he seems to be done */
 	uint64_t version;  /* of the server when something about it changed last */
 	session_state state;
 	uint64_t generation; /* counts how often it was opened */
 	double progress;
 	char message[504]; /* why it failed */
+	char damage[560];  /* which part of the opened index is damaged; "": none that was used */
 	opened *opened;
 	file_state file;
 	int64_t used_ns;      /* CLOCK_MONOTONIC: when somebody asked last */
@@ -72,6 +75,7 @@ typedef struct session {
 	int64_t pause_ns;
 	notes *notes;
 	struct recording_follow *follow; /* of a live one; the opener's own */
+	uint64_t pace;			 /* events that a refresh reads at most, likewise */
 } session;
 
 struct http;

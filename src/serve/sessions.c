@@ -106,7 +106,7 @@ static bool is_rewritten(const session *of, const opened *o)
 {
 	if (trace_is_broken(o->trace))
 		return true;
-	if (!o->is_mapped || o->is_live || of->opened != o)
+	if (!o->is_mapped || o->is_live || o->trace->is_window || of->opened != o)
 		return false;
 	file_state now = file_state_of(of->path);
 	/* At the end of a run the recording gets its index, behind what is there. */
@@ -128,9 +128,21 @@ static void give_up(sonde_server *s, session *of)
 		close_trace(o);
 }
 
+/* The lock is held. */
+static void note_damage(sonde_server *s, session *of, const opened *o)
+{
+	sonde_error err = { .position = -1 };
+
+	if (of->opened != o || *of->damage || !index_damage(o->ix, &err))
+		return;
+	snprintf(of->damage, sizeof of->damage, "byte %lld: %s", (long long)err.position, err.message);
+	session_changed(s, of);
+}
+
 bool session_check(sonde_server *s, session *of, opened *o)
 {
 	pthread_mutex_lock(&s->lock);
+	note_damage(s, of, o);
 	bool is_other = is_rewritten(of, o);
 	if (is_other && of->opened == o)
 		give_up(s, of);

@@ -81,9 +81,10 @@ static int compare_self(const void *a, const void *b)
 	return x->self_ns > y->self_ns ? -1 : x->self_ns < y->self_ns ? 1 : strcmp(x->name, y->name);
 }
 
-static sonde_op_stats op_stats(const sonde_report *r, profile_node *node)
+static sonde_op_stats op_stats(const sonde_report *r, const profile_node *node)
 {
-	stats *s = &node->stats;
+	const stats *s = &node->stats;
+	profile_work work = profile_work_of(r->profile, node);
 	int64_t span = sonde_report_total_ns(r);
 
 	return (sonde_op_stats){
@@ -100,8 +101,8 @@ static sonde_op_stats op_stats(const sonde_report *r, profile_node *node)
 		.p95_ns = stats_percentile(s, 0.95),
 		.p99_ns = stats_percentile(s, 0.99),
 		.percent = span > 0 ? 100.0 * (double)s->total_ns / (double)span : 0,
-		.flops = s->flops,
-		.bytes = s->bytes,
+		.flops = work.flops,
+		.bytes = work.bytes,
 	};
 }
 

@@ -90,8 +90,11 @@ static bool add_lane(const sonde_index *ix, uint32_t lane, const range *r, site_
 
 static void copy_sums(const sonde_index *ix, site_sum *sums)
 {
-	for (uint64_t i = 0; i < ix->n_sites; i++) {
-		const index_site *s = &ix->sites[i];
+	size_t n;
+	const index_site *sites = index_sites(ix, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const index_site *s = &sites[i];
 		sums[i] = (site_sum){ s->n_slices, s->total_ns, s->self_ns, s->min_ns, s->max_ns };
 	}
 }
@@ -151,11 +154,12 @@ static bool holds(const char *name, size_t name_len, const char *text, size_t le
 
 size_t index_search_sites(const sonde_index *ix, const char *text, uint32_t *ret_sites)
 {
-	size_t n = 0, len = strlen(text);
+	size_t n_sites, n = 0, len = strlen(text);
+	const index_site *sites = index_sites(ix, &n_sites);
 
-	for (uint64_t i = 0; i < ix->n_sites; i++) {
+	for (size_t i = 0; i < n_sites; i++) {
 		size_t name_len;
-		const char *name = index_textn(ix, ix->sites[i].name, &name_len);
+		const char *name = index_textn(ix, sites[i].name, &name_len);
 		if (holds(name, name_len, text, len))
 			ret_sites[n++] = (uint32_t)i;
 	}
@@ -221,10 +225,12 @@ uint64_t index_search_next(const sonde_index *ix, const uint8_t *sites, int64_t 
 	int64_t end = index_end_ns(ix) < INT64_MAX ? index_end_ns(ix) + 1 : INT64_MAX;
 	range left = { ix->start_ns, end };
 	uint64_t size = (uint64_t)ix->span_ns / 4096 + 1, found = INDEX_NO_SLICE;
+	size_t n_sites;
+	const index_site *all = index_sites(ix, &n_sites);
 	bool any = false;
 
-	for (uint64_t i = 0; i < ix->n_sites && !any; i++)
-		any = sites[i] && ix->sites[i].n_slices;
+	for (size_t i = 0; i < n_sites && !any; i++)
+		any = sites[i] && all[i].n_slices;
 	if (before)
 		left.to = ns < end ? ns : end;
 	else

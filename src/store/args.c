@@ -46,6 +46,7 @@ args_reader *args_reader_new(const sonde_index *ix)
 	args_reader *r = calloc(1, sizeof *r);
 
 	if (r) {
+		image_use(ix, SECTION_TEMPLATES, 0, ix->sections[SECTION_TEMPLATES].length);
 		r->ix = ix;
 		r->block = UINT64_MAX;
 	}
@@ -153,13 +154,13 @@ static bool read_next(args_reader *r)
 
 static bool open_block(args_reader *r, uint64_t block)
 {
-	const uint64_t *offsets = r->ix->data[SECTION_ARG_BLOCKS];
 	const uint8_t *bytes = r->ix->data[SECTION_ARGS];
-	uint64_t from = offsets[block], to = offsets[block + 1];
+	uint64_t from, to;
 
 	r->block = UINT64_MAX;
 	r->current = NULL;
-	if (from > to || to > r->ix->sections[SECTION_ARGS].length)
+	if (!image_offsets(r->ix, SECTION_ARG_BLOCKS, SECTION_ARGS, block, &from, &to) ||
+	    !image_use(r->ix, SECTION_ARGS, from, to - from))
 		return false;
 	r->block = block;
 	r->next = block * ARGS_RECORDS;
@@ -221,13 +222,11 @@ static bool append_int(args_reader *r, int64_t value)
 
 const char *args_text_at(const sonde_index *ix, uint64_t number, size_t *ret_len)
 {
-	const uint64_t *offsets = ix->data[SECTION_ARG_TEXTS];
 	const char *bytes = ix->data[SECTION_ARG_TEXT_BYTES];
+	uint64_t from, to;
 
-	if (number >= ix->sections[SECTION_ARG_TEXTS].n_rows)
-		return NULL;
-	uint64_t from = offsets[number], to = offsets[number + 1];
-	if (from > to || to > ix->sections[SECTION_ARG_TEXT_BYTES].length)
+	if (!image_offsets(ix, SECTION_ARG_TEXTS, SECTION_ARG_TEXT_BYTES, number, &from, &to) ||
+	    !image_use(ix, SECTION_ARG_TEXT_BYTES, from, to - from))
 		return NULL;
 	*ret_len = to - from;
 	return *ret_len ? bytes + from : "";

@@ -125,7 +125,7 @@ uint32_t builder_arg_text_at(builder *b, text_ref text)
 /* Begins a block where one is due. */
 static bool begin_record(args_writer *w)
 {
-	uint64_t offset = w->records.n;
+	uint64_t offset = w->spilled_bytes + w->records.n;
 
 	return w->n_records % ARGS_RECORDS != 0 || put(&w->blocks, &offset, sizeof offset);
 }
@@ -202,6 +202,7 @@ void args_writer_done(args_writer *w)
 	VEC_DONE(&w->states);
 	bulk_done(&w->values);
 	bulk_done(&w->records);
+	VEC_DONE(&w->spilled);
 	bulk_done(&w->blocks);
 	*w = (args_writer){ 0 };
 }

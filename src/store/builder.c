@@ -10,6 +10,8 @@ builder *builder_new(const builder_options *options)
 {
 	builder *b = calloc(1, sizeof *b);
 
+	if (b)
+		b->spilled = SPILL_NONE;
 	if (b && options)
 		b->options = *options;
 	if (b && b->options.is_copied && !(b->shared = shared_blocks_new())) {
@@ -70,6 +72,7 @@ void builder_free(builder *b)
 	if (b->options.is_copied)
 		arena_take(&b->shared->blocks, &b->packer.blocks);
 	shared_blocks_release(b->shared);
+	spill_done(&b->spilled);
 	packer_done(&b->packer);
 	args_writer_done(&b->args);
 	VEC_DONE(&b->sites);
@@ -133,6 +136,14 @@ uint32_t builder_string(builder *b, const char *text, size_t len)
 	if (number == INTERN_NONE)
 		builder_fail(b, SONDE_E_MEMORY, "out of memory");
 	return number;
+}
+
+const char *builder_text(const builder *b, uint32_t string, size_t *ret_len)
+{
+	const intern_entry *e = string < b->strings.n ? &b->strings.entries[string] : NULL;
+
+	*ret_len = e ? e->len : 0;
+	return e ? e->text : NULL;
 }
 
 uint32_t builder_site(builder *b, uint32_t name, uint32_t category, site_class class, uint8_t kind)

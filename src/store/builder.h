@@ -35,7 +35,20 @@ typedef struct builder_options {
 	   begin, so that the blocks are used as they lie. */
 	bool is_copied;
 	int64_t origin_ns;
+	/* Blocks of builder_lane_slice() and arguments that take more memory than spill_bytes go to a temporary file,
+	   and the image too: an index of any size is made in little memory. spill_dir is where that file should be
+	   (NULL: no preference); 0 bytes: everything stays in memory. Not with is_copied. */
+	const char *spill_dir;
+	size_t spill_bytes;
+	const struct builder_target *target; /* where the image goes; NULL: memory or the temporary file */
 } builder_options;
+enum { BUILDER_SPILL_BYTES = 64 << 20 };
+
+/* The image is written at `at`, a multiple of 8, of a file that can be read and written. */
+typedef struct builder_target {
+	int fd;
+	uint64_t at;
+} builder_target;
 
 builder *builder_new(const builder_options *options); /* options may be NULL; NULL when out of memory */
 void builder_free(builder *b);			      /* accepts NULL */
@@ -46,6 +59,9 @@ builder *builder_copy(builder *b);
 /* ---- What events refer to ---------------------------------------------------------------------------------------- */
 
 uint32_t builder_string(builder *b, const char *text, size_t len);
+/* Lives as long as the builder is fed. A long one (base/long_text.h) has LONG_TEXT_SLACK. NULL: there is no such
+ * string. */
+const char *builder_text(const builder *b, uint32_t string, size_t *ret_len);
 
 /* A name in a category. A recording may use both for things of different kinds, which are then different sites. `class`
    counts where the site is new. */

@@ -49,8 +49,6 @@ static bool keep_lane(build_lane *l)
 			return false;
 		memcpy(summaries, block->summaries, n_bytes);
 		*place = (block_place){ block->bytes, block->len };
-		k->n_device += block->n_device;
-		k->n_plain += block->n_plain;
 	}
 	return k;
 }
@@ -60,7 +58,7 @@ static bool copy_lane(build_lane *to, build_lane *from)
 	if (!keep_lane(from))
 		return false;
 	to->original = from;
-	to->n_shared = from->n_blocks;
+	to->n_before = from->n_blocks;
 	to->rows = from->capacity ? malloc(from->capacity * sizeof *to->rows) : NULL;
 	if (to->rows && from->n)
 		memcpy(to->rows, from->rows, from->n * sizeof *to->rows);

@@ -93,6 +93,7 @@ void builder_lane_slice(builder *b, uint32_t track, uint32_t depth, const builde
 		builder_fail(b, SONDE_E_MEMORY, "out of memory");
 	if (p->strange)
 		builder_fail(b, SONDE_E_USAGE, "a slice without a site, or at an impossible depth");
+	builder_spill_if_due(b);
 }
 
 /* The track of an event that is no slice, or NULL. */

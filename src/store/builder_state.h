@@ -9,7 +9,8 @@
  *   tracks.c       all tracks, on several threads
  *   finish.c       the rest: numbers for everything, steps
  *   tables.c       instants, counters, allocations, samples; flows.c, launches.c: who launched what
- *   image.c        the sections behind each other
+ *   spill.c        what was packed and does not fit into memory
+ *   image.c        the sections behind each other, in memory or in a file; section_out.c
  *
  * Times stay absolute until image.c: only then it is known where the trace begins.
  */
@@ -22,6 +23,7 @@
 #include "store/builder.h"
 #include "store/bulk.h"
 #include "store/shared_blocks.h"
+#include "store/spill.h"
 
 enum {
 	NEST_GROUPS = 64,  /* stacks per track that are tried one after the other; beyond, lanes without depth */
@@ -33,17 +35,17 @@ enum {
 typedef struct lane_row {
 	int64_t start_ns, dur_ns;
 	uint32_t site;
-	uint32_t args; /* record + 1; 0: none */
-	uint32_t up;   /* row of the parent in the lane above */
-	uint32_t flags;
+	uint32_t args;	    /* record + 1; 0: none */
+	uint64_t up : 56;   /* row of the parent in the lane above */
+	uint64_t flags : 8; /* slice_flags */
 } lane_row;
+_Static_assert(sizeof(lane_row) == 32, "what a lane keeps is small");
 
 /* A packed block. Times in it count from the packer's origin. */
 typedef struct lane_block {
 	uint8_t *bytes;
 	uint32_t len;
 	uint16_t n_rows;
-	uint16_t n_device, n_plain; /* slices of a device's work; slices that are no annotations */
 	uint16_t n_summaries;
 	index_summary summaries[]; /* of every INDEX_GROUP rows */
 } lane_block;
@@ -52,29 +54,26 @@ typedef struct lane_block {
 typedef struct lane_kept {
 	bulk summaries; /* index_summary */
 	bulk places;	/* block_place */
-	uint64_t n_device, n_plain;
 	uint32_t n_blocks;
 } lane_kept;
 
 typedef struct build_lane {
 	lane_row *rows; /* not packed yet */
 	uint32_t n, capacity;
-	lane_block **blocks; /* without those of `original` */
+	lane_block **blocks; /* without the first n_before */
 	uint32_t n_blocks, blocks_capacity;
-	const struct build_lane *original; /* of a copy: its first n_shared blocks are the first of this lane */
-	uint32_t n_shared;
-	uint32_t n_slices; /* with those in rows */
-	int64_t end_ns;	   /* of the last packed slice */
-	uint32_t up;	   /* its parent */
+	uint32_t n_before;		   /* blocks of `original`, or those that were spilled */
+	const struct build_lane *original; /* of a copy: its first n_before blocks are the first of this lane */
+	spill_extents spilled;
+	uint64_t spilled_bytes;	    /* of the blocks in `spilled`, without what stands before each of them */
+	uint64_t n_slices;	    /* with those in rows */
+	uint64_t n_device, n_plain; /* packed slices of a device's work; packed slices that are no annotations */
+	int64_t end_ns;		    /* of the last packed slice */
+	uint64_t up;		    /* its parent */
 	uint32_t group, depth;
 	uint64_t first_slice; /* number in the image */
 	lane_kept *kept;      /* of one that is copied */
 } build_lane;
-
-static inline lane_block *lane_block_at(const build_lane *l, uint32_t number)
-{
-	return number < l->n_shared ? l->original->blocks[number] : l->blocks[number - l->n_shared];
-}
 
 /* What slices of a site sum up to. */
 typedef struct site_sums {
@@ -95,6 +94,7 @@ typedef struct packer {
 	bool strange;	 /* a site that does not exist */
 	int64_t *values; /* of a block, SLICE_COLUMNS */
 	uint8_t *bytes;	 /* the block, packed */
+	spill *spilled;	 /* of the builder */
 } packer;
 
 bool packer_init(packer *p);
@@ -107,7 +107,7 @@ void lane_done(build_lane *l);		   /* its rows */
 void lane_free(build_lane *l);
 
 /* Adds a slice to a lane; `up` is the parent's row. */
-static inline void lane_add(packer *p, build_lane *l, const builder_slice *s, uint32_t up)
+static inline void lane_add(packer *p, build_lane *l, const builder_slice *s, uint64_t up)
 {
 	if (__builtin_expect(l->n == l->capacity, 0) && !lane_room(p, l))
 		return;
@@ -116,10 +116,24 @@ static inline void lane_add(packer *p, build_lane *l, const builder_slice *s, ui
 	row->dur_ns = s->dur_ns;
 	row->site = s->site;
 	row->args = s->args;
-	row->up = up;
-	row->flags = (uint32_t)s->flags;
+	row->up = up & ((UINT64_C(1) << 56) - 1);
+	row->flags = (uint8_t)s->flags;
 	l->n_slices++;
 }
+
+/* The blocks of a lane from number n_before on or, where those were spilled, all of them. */
+typedef struct block_walk {
+	const build_lane *lane;
+	uint32_t next; /* in lane->blocks */
+	spill_reader reader;
+	uint8_t *window; /* what was read of the spilled ones */
+	size_t at, n;
+	bool failed; /* out of memory, or the file cannot be read */
+} block_walk;
+block_walk block_walk_of(const build_lane *l, spill *spilled);
+/* The next one, and in *ret_behind the one behind it, valid until the next call; NULL at the end. */
+const lane_block *block_walk_next(block_walk *w, const lane_block **ret_behind);
+void block_walk_done(block_walk *w);
 
 /* Levels of summaries of a lane, finest first. Returns how many levels; the last one is the coarse one. */
 unsigned summary_levels(uint64_t n_slices, uint64_t ret_counts[INDEX_LEVELS]);
@@ -129,9 +143,12 @@ index_summary summary_join(const index_summary *s, size_t n);
 
 /* A slice by its place, until lanes have numbers. */
 typedef struct slice_place {
-	uint32_t lane, row; /* lane: in build_track.lanes */
+	uint64_t lane : 24; /* in build_track.lanes */
+	uint64_t row : 40;
 } slice_place;
-#define NO_LANE UINT32_MAX
+_Static_assert(sizeof(slice_place) == 8, "memory per flow and launch");
+#define NO_LANE 0xffffffu
+#define LANE_ROWS_MAX (UINT64_C(1) << 40)
 
 typedef enum flow_phase { FLOW_START, FLOW_STEP, FLOW_NEXT, FLOW_ENCLOSING, FLOW_PHASES } flow_phase;
 
@@ -230,8 +247,10 @@ typedef struct args_writer {
 	bulk text_numbers;	       /* uint32_t: number + 1 by their id; 0: none yet */
 	VEC(struct args_state) states; /* by template */
 	bulk values;		       /* int64_t: the last values of templates' gaps */
-	bulk records;
-	bulk blocks; /* uint64_t: offsets of blocks */
+	bulk records;		       /* without those that were spilled */
+	spill_extents spilled;	       /* records before them */
+	uint64_t spilled_bytes;	       /* of those */
+	bulk blocks;		       /* uint64_t: offsets of blocks */
 	uint32_t n_records;
 	bool failed;
 } args_writer;
@@ -328,8 +347,9 @@ struct builder {
 	uint32_t n_flows;
 	index_clock clock;
 	args_writer args;
-	packer packer;		  /* of this thread */
-	shared_blocks *shared;	  /* what the packer packs is for copies, too; NULL: it is not */
+	packer packer;	       /* of this thread */
+	shared_blocks *shared; /* what the packer packs is for copies, too; NULL: it is not */
+	spill spilled;
 	index_process no_process; /* to write to where there is none */
 	index_track no_track;
 
@@ -375,7 +395,16 @@ bool tables_build(builder *b);			      /* packs them */
 bool flows_prepare(build_track *t, int64_t shift_ns); /* of a track: in the order of time, bound to nothing */
 bool flows_build(builder *b, build_table *t);
 bool launches_build(builder *b, build_table *t); /* counts builder.n_without_launch */
-/* Where blocks are shared, *ret_places says where each of them is, to be freed; else it is NULL. */
-sonde_status image_build(builder *b, uint8_t **ret_bytes, size_t *ret_len, block_place **ret_places, sonde_error *err);
+/* The image, opened. It is in memory, in the options' target or, where blocks were spilled, in a temporary file. */
+sonde_status image_build(builder *b, sonde_index **ret_index, sonde_error *err);
+
+/* Packed blocks and records go to the temporary file when they take too much memory: builder_spill.c */
+void builder_spill(builder *b);
+static inline void builder_spill_if_due(builder *b)
+{
+	if (__builtin_expect(
+		    b->options.spill_bytes && b->packer.blocks.n_bytes + b->args.records.n > b->options.spill_bytes, 0))
+		builder_spill(b);
+}
 
 #endif

@@ -102,13 +102,8 @@ static bool is_mostly_device(const build_track *t)
 	uint64_t n_device = 0, n_plain = 0;
 
 	for (uint32_t i = 0; i < track_n_lanes(t); i++) {
-		const build_lane *l = track_lane(t, i);
-		n_device += l->original ? l->original->kept->n_device : 0;
-		n_plain += l->original ? l->original->kept->n_plain : 0;
-		for (uint32_t k = l->n_shared; k < l->n_blocks; k++) {
-			n_device += lane_block_at(l, k)->n_device;
-			n_plain += lane_block_at(l, k)->n_plain;
-		}
+		n_device += track_lane(t, i)->n_device;
+		n_plain += track_lane(t, i)->n_plain;
 	}
 	return n_device > n_plain / 2;
 }
@@ -288,7 +283,7 @@ static bool find_steps(builder *b)
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-/* What all threads' slices sum up to. */
+/* What all threads' slices sum up to. Of very many sites the sums are large: they go before the image is made. */
 static void sum_sites(builder *b)
 {
 	for (size_t i = 0; i < b->sites.n; i++) {
@@ -309,6 +304,12 @@ static void sum_sites(builder *b)
 		site->min_ns = sum.min_ns;
 		site->max_ns = sum.max_ns;
 	}
+	for (size_t k = 0; k < b->n_packers; k++) {
+		free(b->packers[k].sums);
+		b->packers[k].sums = NULL;
+	}
+	VEC_DONE(&b->sums);
+	intern_done(&b->site_keys);
 }
 
 static void add_diagnostics(builder *b, uint64_t n_unbound)
@@ -360,22 +361,10 @@ static bool build_all(builder *b)
 
 sonde_status builder_finish(builder *b, sonde_index **ret_index, sonde_error *err)
 {
-	uint8_t *bytes;
-	size_t len;
-
 	if (b->finished)
 		return error_set(err, SONDE_E_STATE, -1, "the index was made already");
 	b->finished = true;
 	if (b->status || !build_all(b))
 		return error_set(err, b->status, -1, "%s", b->why);
-	block_place *places;
-	sonde_status status = image_build(b, &bytes, &len, &places, err);
-	if (status)
-		return status;
-	status = index_adopt(bytes, len, ret_index, err);
-	if (status)
-		free(places);
-	else if (places)
-		index_share(*ret_index, places, b->shared);
-	return status;
+	return image_build(b, ret_index, err);
 }

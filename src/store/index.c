@@ -58,6 +58,7 @@ static const struct {
 	[SECTION_ARG_TEXT_BYTES] = { SHAPE_BYTES, 0 },
 	[SECTION_ARG_BLOCKS] = { SHAPE_OFFSETS, 0 },
 	[SECTION_ARGS] = { SHAPE_BYTES, 0 },
+	[SECTION_PAGE_CRCS] = { SHAPE_ROWS, sizeof(uint32_t) },
 };
 
 static bool size_fits(const index_section *s)
@@ -117,26 +118,35 @@ static sonde_status add_section(sonde_index *ix, const index_section *s, sonde_e
 }
 
 /* What is checked once must stay as it was; the rest is checked at each use. These are small. */
-static bool keep_checked(sonde_index *ix)
-{
-	static const index_kind kinds[] = { SECTION_LANES, SECTION_TRACKS, SECTION_PROCESSES, SECTION_STEPS,
-					    SECTION_COUNTERS };
-	size_t n = sizeof kinds / sizeof kinds[0], len = 0;
+static const index_kind kept_kinds[] = { SECTION_LANES, SECTION_TRACKS, SECTION_PROCESSES, SECTION_STEPS,
+					 SECTION_COUNTERS };
+enum { N_KEPT = sizeof kept_kinds / sizeof kept_kinds[0] };
 
-	for (size_t i = 0; i < n; i++)
-		len += ix->sections[kinds[i]].length; /* of rows, so each begins at a multiple of 8 */
+static sonde_status keep_checked(sonde_index *ix, sonde_error *err)
+{
+	size_t len = 0;
+
+	for (size_t i = 0; i < N_KEPT; i++)
+		len += ix->sections[kept_kinds[i]].length; /* of rows, so each begins at a multiple of 8 */
 	uint8_t *to = ix->kept = malloc(len ? len : 1);
-	for (size_t i = 0; to && i < n; i++) {
-		if (!ix->data[kinds[i]])
+	if (!to)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	for (size_t i = 0; i < N_KEPT; i++) {
+		const index_section *s = &ix->sections[kept_kinds[i]];
+		if (!ix->data[kept_kinds[i]])
 			continue;
-		memcpy(to, ix->data[kinds[i]], ix->sections[kinds[i]].length);
-		ix->data[kinds[i]] = to;
-		to += ix->sections[kinds[i]].length;
+		if (!image_use(ix, kept_kinds[i], 0, s->length))
+			return error_set(err, SONDE_E_FORMAT, (int64_t)s->offset,
+					 "the %s in the index are damaged: their checksum is wrong",
+					 index_section_name(kept_kinds[i]));
+		memcpy(to, ix->data[kept_kinds[i]], s->length);
+		ix->data[kept_kinds[i]] = to;
+		to += s->length;
 	}
-	return ix->kept;
+	return SONDE_OK;
 }
 
-static sonde_status read_directory(sonde_index *ix, const index_header *h, sonde_error *err)
+static sonde_status read_directory(sonde_index *ix, const index_header *h, bool is_trusted, sonde_error *err)
 {
 	const index_section *sections = (const index_section *)(ix->bytes + sizeof *h);
 	sonde_status status = SONDE_OK;
@@ -146,10 +156,11 @@ static sonde_status read_directory(sonde_index *ix, const index_header *h, sonde
 		return error_set(err, SONDE_E_FORMAT, sizeof *h, "the index's directory is damaged");
 	for (uint32_t i = 0; i < h->n_sections && !status; i++)
 		status = add_section(ix, &sections[i], err);
-	if (!status && !keep_checked(ix))
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	if (!status && !is_trusted)
+		status = pages_open(ix, sections, h->n_sections, err);
+	if (!status)
+		status = keep_checked(ix, err);
 	ix->lanes = ix->data[SECTION_LANES];
-	ix->sites = ix->data[SECTION_SITES];
 	ix->n_lanes = ix->sections[SECTION_LANES].n_rows;
 	ix->n_sites = ix->sections[SECTION_SITES].n_rows;
 	ix->n_tracks = ix->sections[SECTION_TRACKS].n_rows;
@@ -254,9 +265,9 @@ static sonde_status check_steps_and_counters(const sonde_index *ix, sonde_error 
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-static sonde_status read_all(sonde_index *ix, const index_header *h, sonde_error *err)
+static sonde_status read_all(sonde_index *ix, const index_header *h, bool is_trusted, sonde_error *err)
 {
-	sonde_status status = read_directory(ix, h, err);
+	sonde_status status = read_directory(ix, h, is_trusted, err);
 
 	if (!status)
 		status = check_tracks(ix, err);
@@ -269,7 +280,8 @@ static sonde_status read_all(sonde_index *ix, const index_header *h, sonde_error
 	return status;
 }
 
-sonde_status index_open_memory(const uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err)
+static sonde_status open_image(const uint8_t *bytes, size_t len, bool is_trusted, sonde_index **ret_index,
+			       sonde_error *err)
 {
 	index_header h = { 0 };
 	sonde_status status = read_header(bytes, len, &h, err);
@@ -286,7 +298,7 @@ sonde_status index_open_memory(const uint8_t *bytes, size_t len, sonde_index **r
 		.span_ns = h.end_ns - h.start_ns,
 		.clock = h.clock <= INDEX_CLOCK_MONOTONIC ? (index_clock)h.clock : INDEX_CLOCK_TRACE,
 	};
-	status = read_all(ix, &h, err);
+	status = read_all(ix, &h, is_trusted, err);
 	if (status)
 		index_free(ix);
 	else
@@ -294,9 +306,19 @@ sonde_status index_open_memory(const uint8_t *bytes, size_t len, sonde_index **r
 	return status;
 }
 
-sonde_status index_adopt(uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err)
+sonde_status index_open_memory(const uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err)
 {
-	sonde_status status = index_open_memory(bytes, len, ret_index, err);
+	return open_image(bytes, len, false, ret_index, err);
+}
+
+sonde_status index_open_made(const uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err)
+{
+	return open_image(bytes, len, true, ret_index, err);
+}
+
+static sonde_status adopt(uint8_t *bytes, size_t len, bool is_trusted, sonde_index **ret_index, sonde_error *err)
+{
+	sonde_status status = open_image(bytes, len, is_trusted, ret_index, err);
 
 	if (status) {
 		free(bytes);
@@ -305,6 +327,16 @@ sonde_status index_adopt(uint8_t *bytes, size_t len, sonde_index **ret_index, so
 		(*ret_index)->owner = IMAGE_ALLOCATED;
 	}
 	return status;
+}
+
+sonde_status index_adopt(uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err)
+{
+	return adopt(bytes, len, false, ret_index, err);
+}
+
+sonde_status index_adopt_made(uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err)
+{
+	return adopt(bytes, len, true, ret_index, err);
 }
 
 void index_share(sonde_index *ix, block_place *places, shared_blocks *shared)
@@ -322,20 +354,10 @@ void index_free(sonde_index *ix)
 	else if (ix->owner == IMAGE_MAPPED)
 		mapping_free(ix->owned, ix->owned_len);
 	shared_blocks_release(ix->shared);
+	pages_free(ix->pages);
 	free(ix->places);
 	free(ix->kept);
 	free(ix);
-}
-
-sonde_status index_verify(const sonde_index *ix, sonde_error *err)
-{
-	for (int kind = 0; kind < SECTION_KINDS; kind++) {
-		const index_section *s = &ix->sections[kind];
-		if (s->length && s->crc != crc32c(0, ix->data[kind], s->length))
-			return error_set(err, SONDE_E_FORMAT, (int64_t)s->offset,
-					 "section %d of the index is damaged: its checksum is wrong", kind);
-	}
-	return SONDE_OK;
 }
 
 const uint8_t *index_bytes(const sonde_index *ix, size_t *ret_len)
@@ -361,25 +383,32 @@ index_clock index_clock_of(const sonde_index *ix)
 	return ix->clock;
 }
 
-static const void *table_of(const sonde_index *ix, index_kind kind, size_t *ret_n)
+/* One of kept_kinds: it was verified when the index was opened. */
+static const void *kept_of(const sonde_index *ix, index_kind kind, size_t *ret_n)
 {
 	*ret_n = ix->sections[kind].n_rows;
 	return ix->data[kind];
 }
 
+static const void *table_of(const sonde_index *ix, index_kind kind, size_t *ret_n)
+{
+	image_use(ix, kind, 0, ix->sections[kind].length);
+	return kept_of(ix, kind, ret_n);
+}
+
 const index_lane *index_lanes(const sonde_index *ix, size_t *ret_n)
 {
-	return table_of(ix, SECTION_LANES, ret_n);
+	return kept_of(ix, SECTION_LANES, ret_n);
 }
 
 const index_track *index_tracks(const sonde_index *ix, size_t *ret_n)
 {
-	return table_of(ix, SECTION_TRACKS, ret_n);
+	return kept_of(ix, SECTION_TRACKS, ret_n);
 }
 
 const index_process *index_processes(const sonde_index *ix, size_t *ret_n)
 {
-	return table_of(ix, SECTION_PROCESSES, ret_n);
+	return kept_of(ix, SECTION_PROCESSES, ret_n);
 }
 
 int32_t index_rank_of(const sonde_index *ix, uint32_t track)
@@ -409,12 +438,12 @@ const index_diagnostic *index_diagnostics(const sonde_index *ix, size_t *ret_n)
 
 const index_step *index_steps(const sonde_index *ix, size_t *ret_n)
 {
-	return table_of(ix, SECTION_STEPS, ret_n);
+	return kept_of(ix, SECTION_STEPS, ret_n);
 }
 
 const index_counter *index_counters(const sonde_index *ix, size_t *ret_n)
 {
-	return table_of(ix, SECTION_COUNTERS, ret_n);
+	return kept_of(ix, SECTION_COUNTERS, ret_n);
 }
 
 uint64_t index_n_slices(const sonde_index *ix)
@@ -436,18 +465,16 @@ size_t index_n_strings(const sonde_index *ix)
 
 const char *index_textn(const sonde_index *ix, uint32_t string, size_t *ret_len)
 {
-	const uint64_t *offsets = ix->data[SECTION_STRINGS];
 	const char *bytes = ix->data[SECTION_STRING_BYTES];
+	uint64_t from, to;
 
 	*ret_len = 0;
 	if (string == INDEX_NONE)
 		return "";
-	if (string < ix->sections[SECTION_STRINGS].n_rows) {
-		uint64_t from = offsets[string], to = offsets[string + 1];
-		if (from < to && to <= ix->sections[SECTION_STRING_BYTES].length && bytes[to - 1] == 0) {
-			*ret_len = to - from - 1;
-			return bytes + from;
-		}
+	if (image_offsets(ix, SECTION_STRINGS, SECTION_STRING_BYTES, string, &from, &to) && from < to &&
+	    image_use(ix, SECTION_STRING_BYTES, from, to - from) && bytes[to - 1] == 0) {
+		*ret_len = to - from - 1;
+		return bytes + from;
 	}
 	*ret_len = 1;
 	return "?";
@@ -466,6 +493,7 @@ uint32_t index_find_text(const sonde_index *ix, const char *text, size_t len)
 	uint64_t n =
 		ix->sections[SECTION_STRINGS].n_rows < INDEX_NONE ? ix->sections[SECTION_STRINGS].n_rows : INDEX_NONE;
 
+	image_use(ix, SECTION_STRINGS, 0, ix->sections[SECTION_STRINGS].length);
 	for (uint64_t i = 0; i < n; i++) {
 		size_t its_len;
 		/* The offsets alone rule out nearly all. */

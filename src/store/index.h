@@ -35,6 +35,11 @@ typedef struct sonde_index sonde_index;
 sonde_status index_open_memory(const uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err);
 /* Takes bytes that malloc gave, also when it fails. */
 sonde_status index_adopt(uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err);
+/* As index_open_memory() and index_adopt(), for what this process has just made: no page needs a check. */
+sonde_status index_open_made(const uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err);
+sonde_status index_adopt_made(uint8_t *bytes, size_t len, sonde_index **ret_index, sonde_error *err);
+/* Maps an image that was just written at `at` of the file, which stays the caller's. */
+sonde_status index_open_written(int fd, uint64_t at, size_t len, sonde_index **ret_index, sonde_error *err);
 struct block_place;
 struct shared_blocks;
 /* Its blocks of slices lie at these places, which are its own from now on, some of them in `shared`. Such an index is
@@ -46,7 +51,7 @@ bool index_file_has(int fd);
 /* Maps a file that is an index, or a recording that ends with one. path: for messages. fd stays the caller's and need
    not stay open. */
 sonde_status index_open_file(const char *path, int fd, sonde_index **ret_index, sonde_error *err);
-/* Writes the image at the file's position. */
+/* Writes the image at the file's position. SONDE_E_FORMAT: a part of it is damaged, nothing was written. */
 sonde_status index_write(const sonde_index *ix, int fd, sonde_error *err);
 void index_free(sonde_index *ix); /* accepts NULL */
 /* The file was cut off while it was open: see mapping.h. */
@@ -55,8 +60,23 @@ bool index_is_mapped(const sonde_index *ix);
 /* Lets go of what was read of a mapped file, so that going through one of any size keeps little of it in memory. It
    comes back from the page cache when it is touched again. */
 void index_release_pages(const sonde_index *ix);
-/* Compares the checksums of all sections: reads everything. */
+
+/* ---- Damage: index_pages.c --------------------------------------------------------------------------------------- */
+
+/* SONDE_OK when everything that was used so far is as it was written. Otherwise SONDE_E_FORMAT: *err says which part is
+   damaged, and answers lack what it held. */
+sonde_status index_damage(const sonde_index *ix, sonde_error *err);
+bool index_is_damaged(const sonde_index *ix); /* the same, without words */
+/* The same after a look at everything. */
 sonde_status index_verify(const sonde_index *ix, sonde_error *err);
+/* Returns the same image made anew, or NULL. */
+typedef sonde_index *index_maker(void *context);
+/* A damaged page is taken from the image that `make` makes, when the first one is found, and written back to the file
+   `path` (not copied; NULL: it is not). */
+void index_set_maker(sonde_index *ix, index_maker *make, void *context, const char *path);
+uint64_t index_n_mended(const sonde_index *ix); /* pages */
+const char *index_section_name(index_kind kind);
+
 /* The image as it lies in memory: header, sections. */
 const uint8_t *index_bytes(const sonde_index *ix, size_t *ret_len);
 
@@ -278,6 +298,10 @@ typedef struct args_column {
 	VEC(args_value) rare;
 	int64_t *values; /* per record: a number, or of ARGS_IS_TEXT the number of a text */
 	uint8_t *kinds;	 /* per record: args_value_kind */
+	/* Of a trace with many records, in place of these: blocks of them, read as they are asked for, by one thread at
+	   a time. Columns that are read together share them. */
+	struct args_blocks *blocks;
+	size_t place; /* among those */
 } args_column;
 typedef enum args_value_kind { ARGS_MISSING, ARGS_IS_INT, ARGS_IS_TEXT } args_value_kind;
 bool args_columns_read(const sonde_index *ix, args_column *wanted, size_t n); /* false when out of memory */

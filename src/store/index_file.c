@@ -12,25 +12,11 @@
 #include "store/index_image.h"
 #include "store/mapping.h"
 
-static bool read_at(int fd, void *to, size_t len, uint64_t at)
-{
-	ssize_t n;
-
-	do
-		n = pread(fd, to, len, (off_t)at);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)len;
-}
-
-/* False when the footer is none, or not that of the index it points to: of recordings put behind each other. */
 static bool footer_offset(int fd, uint64_t size, uint64_t *ret_offset)
 {
 	index_footer f;
-	index_header h;
 
-	if (size < sizeof f || !read_at(fd, &f, sizeof f, size - sizeof f) || f.magic != INDEX_FOOTER ||
-	    f.crc != crc32c(0, &f, offsetof(index_footer, crc)) || f.offset % 8 != 0 || f.offset > size - sizeof f ||
-	    !read_at(fd, &h, sizeof h, f.offset) || h.length != size - sizeof f - f.offset)
+	if (size < sizeof f || !file_read_at(fd, &f, sizeof f, size - sizeof f) || !index_footer_fits(&f, size))
 		return false;
 	*ret_offset = f.offset;
 	return true;
@@ -43,7 +29,7 @@ static bool find_header(int fd, uint64_t size, uint64_t *ret_offset, uint64_t *r
 
 	*ret_offset = 0;
 	*ret_len = size;
-	if (size >= sizeof magic && read_at(fd, &magic, sizeof magic, 0) && magic == INDEX_MAGIC)
+	if (size >= sizeof magic && file_read_at(fd, &magic, sizeof magic, 0) && magic == INDEX_MAGIC)
 		return true;
 	if (!footer_offset(fd, size, ret_offset))
 		return false;
@@ -59,6 +45,31 @@ bool index_file_has(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && find_header(fd, (uint64_t)st.st_size, &offset, &len);
 }
 
+/* The image in bytes [offset, offset + len) of the file, which has `size`; is_made: by this process. */
+static sonde_status map_image(int fd, uint64_t offset, size_t len, bool is_made, sonde_index **ret_index,
+			      sonde_error *err)
+{
+	struct stat st;
+	size_t size = (size_t)offset + len;
+	void *map = fstat(fd, &st) == 0 ? mapping_new(fd, size) : NULL;
+
+	if (!map)
+		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
+	const uint8_t *bytes = (const uint8_t *)map + offset;
+	sonde_status status =
+		is_made ? index_open_made(bytes, len, ret_index, err) : index_open_memory(bytes, len, ret_index, err);
+	if (status) {
+		mapping_free(map, size);
+		return status;
+	}
+	(*ret_index)->owned = map;
+	(*ret_index)->owned_len = size;
+	(*ret_index)->owner = IMAGE_MAPPED;
+	(*ret_index)->device = st.st_dev;
+	(*ret_index)->inode = st.st_ino;
+	return SONDE_OK;
+}
+
 static sonde_status open_mapped(int fd, sonde_index **ret_index, sonde_error *err)
 {
 	struct stat st;
@@ -68,21 +79,14 @@ static sonde_status open_mapped(int fd, sonde_index **ret_index, sonde_error *er
 		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, SONDE_E_FORMAT, -1, "not a regular file");
-	size_t size = (size_t)st.st_size;
-	if (!find_header(fd, size, &offset, &len))
+	if (!find_header(fd, (uint64_t)st.st_size, &offset, &len))
 		return error_set(err, SONDE_E_FORMAT, 0, "has no index");
-	void *map = mapping_new(fd, size);
-	if (!map)
-		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
-	sonde_status status = index_open_memory((const uint8_t *)map + offset, len, ret_index, err);
-	if (status) {
-		mapping_free(map, size);
-		return status;
-	}
-	(*ret_index)->owned = map;
-	(*ret_index)->owned_len = size;
-	(*ret_index)->owner = IMAGE_MAPPED;
-	return SONDE_OK;
+	return map_image(fd, offset, len, false, ret_index, err);
+}
+
+sonde_status index_open_written(int fd, uint64_t at, size_t len, sonde_index **ret_index, sonde_error *err)
+{
+	return map_image(fd, at, len, true, ret_index, err);
 }
 
 sonde_status index_open_file(const char *path, int fd, sonde_index **ret_index, sonde_error *err)
@@ -108,11 +112,21 @@ void index_release_pages(const sonde_index *ix)
 		madvise(ix->owned, ix->owned_len, MADV_DONTNEED);
 }
 
+enum { WRITE_AT_ONCE = 32 << 20 };
+
 sonde_status index_write(const sonde_index *ix, int fd, sonde_error *err)
 {
 	if (ix->places)
 		return error_set(err, SONDE_E_STATE, -1, "the index of a recording that is followed is not written");
-	if (!file_write_all(fd, ix->bytes, ix->len))
-		return error_set(err, SONDE_E_IO, -1, "cannot write the index: %s", strerror(errno));
+	sonde_status status = ix->pages ? index_verify(ix, err) : SONDE_OK;
+	if (status)
+		return status;
+	for (size_t done = 0; done < ix->len;) {
+		size_t left = ix->len - done, n = left < WRITE_AT_ONCE ? left : WRITE_AT_ONCE;
+		if (!file_write_all(fd, ix->bytes + done, n))
+			return error_set(err, SONDE_E_IO, -1, "cannot write the index: %s", strerror(errno));
+		done += n;
+		index_release_pages(ix);
+	}
 	return SONDE_OK;
 }

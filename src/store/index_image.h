@@ -6,9 +6,11 @@
 #ifndef SONDE_STORE_INDEX_IMAGE_H
 #define SONDE_STORE_INDEX_IMAGE_H
 
+#include <sys/types.h>
 #include "format/columns.h"
 #include "format/index.h"
 #include "store/index.h"
+#include "store/index_pages.h"
 #include "store/shared_blocks.h"
 
 typedef enum image_owner { IMAGE_BORROWED, IMAGE_ALLOCATED, IMAGE_MAPPED } image_owner;
@@ -19,6 +21,9 @@ struct sonde_index {
 	void *owned; /* what to free or unmap */
 	size_t owned_len;
 	image_owner owner;
+	dev_t device; /* of the mapped file */
+	ino_t inode;
+	index_pages *pages; /* NULL: it was made in this process and needs no check */
 	int64_t start_ns, span_ns;
 	index_clock clock;
 	index_section sections[SECTION_KINDS]; /* zero for those that are not there */
@@ -27,7 +32,6 @@ struct sonde_index {
 	shared_blocks *shared; /* some of them are these */
 	void *kept;	       /* copies of what is checked when it is opened: a file may be overwritten afterwards */
 	const index_lane *lanes;
-	const index_site *sites;
 	uint64_t n_lanes, n_sites, n_tracks;
 };
 
@@ -48,19 +52,48 @@ static inline bool column_within(const columns *c, size_t column, uint64_t limit
 	return base >= 0 && width < 63 && (uint64_t)base + (((uint64_t)1 << width) - 1) <= limit;
 }
 
+/* ---- Pages ------------------------------------------------------------------------------------------------------- */
+
+/* To be called before the bytes [from, from + len) of a section are used, which must lie in it. False when they are
+   damaged: their content is arbitrary then, but still within bounds to read. */
+static inline bool image_use(const sonde_index *ix, index_kind kind, uint64_t from, uint64_t len)
+{
+	if (!ix->pages || !len)
+		return true;
+	uint64_t first = from / INDEX_PAGE, last = (from + len - 1) / INDEX_PAGE;
+	const _Atomic uint8_t *states = ix->pages->states + ix->pages->first[kind];
+	for (uint64_t i = first; i <= last; i++)
+		if (__builtin_expect(atomic_load_explicit(&states[i], memory_order_acquire) != PAGE_SOUND, 0))
+			return pages_verify(ix, kind, i, last);
+	return true;
+}
+
+/* Number i and the one behind it of a section of offsets: where thing i begins and ends. False when they are damaged or
+   not within the section of the things. */
+static inline bool image_offsets(const sonde_index *ix, index_kind offsets, index_kind things, uint64_t i,
+				 uint64_t *ret_from, uint64_t *ret_to)
+{
+	const uint64_t *at = (const uint64_t *)ix->data[offsets] + i;
+
+	if (i >= ix->sections[offsets].n_rows || !image_use(ix, offsets, i * sizeof *at, 2 * sizeof *at))
+		return false;
+	*ret_from = at[0];
+	*ret_to = at[1];
+	return at[0] <= at[1] && at[1] <= ix->sections[things].length;
+}
+
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 /* Block of a section of blocks; the offsets are in the section before. */
 static inline bool image_block(const sonde_index *ix, index_kind kind, uint64_t block, size_t n_columns, columns *ret)
 {
-	const uint64_t *offsets = ix->data[kind - 1];
+	uint64_t from, to;
 
-	if (block >= ix->sections[kind - 1].n_rows)
-		return false;
 	if (__builtin_expect(kind == SECTION_SLICES && ix->places, 0))
-		return columns_open(ret, ix->places[block].bytes, ix->places[block].len, n_columns);
-	uint64_t from = offsets[block], to = offsets[block + 1];
-	return from <= to && to <= ix->sections[kind].length && from % 8 == 0 &&
+		return block < ix->sections[kind - 1].n_rows &&
+		       columns_open(ret, ix->places[block].bytes, ix->places[block].len, n_columns);
+	return image_offsets(ix, kind - 1, kind, block, &from, &to) && from % 8 == 0 &&
+	       image_use(ix, kind, from, to - from) &&
 	       columns_open(ret, (const uint8_t *)ix->data[kind] + from, to - from, n_columns);
 }
 
@@ -92,6 +125,8 @@ typedef struct lane_levels {
 } lane_levels;
 
 void lane_levels_of(const sonde_index *ix, const index_lane *lane, lane_levels *ret);
+/* Before summaries [first, behind) of a level are used. */
+void lane_levels_use(const sonde_index *ix, const lane_levels *levels, unsigned level, uint64_t first, uint64_t behind);
 
 /* Starts and durations of group `group`, which has the summary; returns how many, 0 when it is damaged. The arrays have
    room for INDEX_GROUP. */

@@ -247,6 +247,16 @@ void lane_levels_of(const sonde_index *ix, const index_lane *lane, lane_levels *
 	ret->count[ret->n++] = n;
 }
 
+void lane_levels_use(const sonde_index *ix, const lane_levels *levels, unsigned level, uint64_t first, uint64_t behind)
+{
+	index_kind kind = level + 1 == levels->n ? SECTION_COARSE : SECTION_FINE;
+	const uint8_t *start = ix->data[kind];
+
+	if (first < behind)
+		image_use(ix, kind, (uint64_t)((const uint8_t *)(levels->summaries[level] + first) - start),
+			  (behind - first) * sizeof(index_summary));
+}
+
 size_t group_times(const sonde_index *ix, const index_lane *lane, uint64_t group, const index_summary *summary,
 		   columns *ret_block, int64_t *ret_starts, int64_t *ret_durs)
 {
@@ -288,11 +298,13 @@ static uint64_t find_row(const sonde_index *ix, uint32_t number, uint64_t t, boo
 	const index_lane *lane = &ix->lanes[number];
 	lane_levels_of(ix, lane, &levels);
 	unsigned level = levels.n - 1;
+	lane_levels_use(ix, &levels, level, 0, levels.count[level]);
 	uint64_t at = find_summary(levels.summaries[level], 0, levels.count[level], t, by_end);
 	while (level--) {
 		uint64_t first = at * INDEX_FAN, left = levels.count[level] - first;
-		at = find_summary(levels.summaries[level], first, first + (left < INDEX_FAN ? left : INDEX_FAN), t,
-				  by_end);
+		uint64_t behind = first + (left < INDEX_FAN ? left : INDEX_FAN);
+		lane_levels_use(ix, &levels, level, first, behind);
+		at = find_summary(levels.summaries[level], first, behind, t, by_end);
 	}
 	uint64_t row = at * INDEX_GROUP;
 	size_t n = group_times(ix, lane, at, &levels.summaries[0][at], &block, starts, durs);

@@ -5,8 +5,8 @@
  * write() and the note of it leaves words in both places; trace_finish() drops what it has already, by thread and word.
  *
  * When the program is certainly gone, the new blocks and a final stream header go to the end of the file, and the ring
- * is removed: the next reader finds a whole file. Until then nothing is written, so that a running program can be
- * watched.
+ * is removed: the next reader finds a whole file. Where they find no room the ring stays, and the trace says so. Until
+ * then nothing is written, so that a running program can be watched.
  *
  * The recording says where its ring is, and the recording may come from a stranger: ring_locate() looks in two places
  * only, and what lies there must be a file of the caller's and know the recording's stream.
@@ -16,6 +16,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -26,6 +28,7 @@
 #endif
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/format_number.h"
 #include "base/proc.h"
 #include "format/events.h"
 #include "format/ring.h"
@@ -40,6 +43,7 @@ typedef struct join {
 	int fd;
 	bool is_mine;		    /* the ring belongs to the caller and may be removed */
 	VEC(block_header *) blocks; /* made here, owned by the trace */
+	uint8_t *scratch;	    /* a chunk encoded, with its head: at worst it is far larger than in fact */
 	bool failed;		    /* out of memory */
 } join;
 
@@ -73,7 +77,7 @@ static void close_ring(join *j)
 
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
-/* A block of `length` bytes to fill in, the trace's from now on; keep() or discard() follows. */
+/* A block of `length` bytes to fill in, the trace's from now on. */
 static block_header *make_block(join *j, size_t length)
 {
 	block_header *b = malloc(sizeof *b + block_padded(length) + BLOCK_ALIGN);
@@ -88,31 +92,15 @@ static block_header *make_block(join *j, size_t length)
 	return *place = *owned = b;
 }
 
-static void discard(join *j)
-{
-	free(j->trace->owned.items[--j->trace->owned.n]);
-	j->blocks.n--;
-}
-
-static void keep(join *j, block_header *b, block_kind kind, size_t length, uint32_t n_events)
-{
-	sonde_trace *t = j->trace;
-	size_t n = t->blocks.n;
-
-	block_seal(b, kind, j->stream, length, n_events);
-	j->failed |= !trace_add_block(t, b, (const uint8_t *)(b + 1));
-	if (t->blocks.n > n)
-		t->blocks.items[n].joined = true;
-}
-
-static void join_bytes(join *j, block_kind kind, const void *bytes, size_t length)
+static void join_bytes(join *j, block_kind kind, const void *bytes, size_t length, uint32_t n_events)
 {
 	block_header *b = length ? make_block(j, length) : NULL;
 
 	if (!b)
 		return;
 	memcpy(b + 1, bytes, length);
-	keep(j, b, kind, length, 0);
+	block_seal(b, kind, j->stream, length, n_events);
+	j->failed |= !trace_add_block(j->trace, b, (const uint8_t *)(b + 1));
 }
 
 /* While the program runs, its writer may give the chunk to another thread under our eyes; its events are then in the
@@ -134,10 +122,7 @@ static uint32_t join_chunk(join *j, const ring_chunk *chunk)
 
 	if (state == CHUNK_FREE || limit > CHUNK_WORDS || from >= limit)
 		return 0;
-	block_header *b = make_block(j, sizeof(events_head) + (limit - from) * EVENT_BYTES_PER_WORD + VARINT_MAX);
-	if (!b)
-		return 0;
-	events_head *head = (events_head *)(b + 1);
+	events_head *head = (events_head *)j->scratch;
 	*head = (events_head){
 		.thread = chunk->thread,
 		.tid = chunk->tid,
@@ -147,15 +132,12 @@ static uint32_t join_chunk(join *j, const ring_chunk *chunk)
 	};
 	events_encoded e = events_encode(chunk->words + from, limit - from, head->base_ticks, (uint8_t *)(head + 1));
 	head->n_words = e.n_words;
-	bool recycled = was_recycled(chunk, head, first_word);
-	if (!recycled)
-		j->trace->diagnostics.n_lost_signal +=
-			events_count_stray(chunk->words + from + e.n_words, limit - from - e.n_words, e.last_ticks);
-	if (recycled || !e.n_events) {
-		discard(j);
+	if (was_recycled(chunk, head, first_word))
 		return 0;
-	}
-	keep(j, b, BLOCK_EVENTS, sizeof *head + e.n_bytes, e.n_events);
+	j->trace->diagnostics.n_lost_signal +=
+		events_count_stray(chunk->words + from + e.n_words, limit - from - e.n_words, e.last_ticks);
+	if (e.n_events)
+		join_bytes(j, BLOCK_EVENTS, head, sizeof *head + e.n_bytes, e.n_events);
 	return e.n_events;
 }
 
@@ -187,7 +169,7 @@ static void join_clock(join *j, const stream_block *info)
 	if (clock_pair_after(info, &pairs[n]) && pairs[n].ticks > pairs[1].ticks)
 		n++;
 	trace_stream_of(j->trace, j->stream)->has_joined_pairs = true;
-	join_bytes(j, BLOCK_CLOCK, pairs, n * sizeof pairs[0]);
+	join_bytes(j, BLOCK_CLOCK, pairs, n * sizeof pairs[0], 0);
 }
 
 static uint32_t count_chunks(const join *j)
@@ -222,12 +204,14 @@ static void read_ring(join *j)
 		settle_loss(j, chunks, &info);
 	trace_sanitize_info(&info);
 	join_clock(j, &info);
+	j->scratch = malloc(sizeof(events_head) + CHUNK_WORDS * EVENT_BYTES_PER_WORD + VARINT_MAX);
+	j->failed |= !j->scratch;
 	for (uint32_t i = 0, n = count_chunks(j); i < n && !j->failed; i++)
 		s->n_joined += join_chunk(j, &chunks[i]);
 	/* After the events: a program that runs makes a name known before its first event. */
 	uint32_t names_bytes = __atomic_load_n(&j->ring->names_bytes, __ATOMIC_ACQUIRE);
 	if (names_bytes <= RING_NAMES_BYTES)
-		join_bytes(j, BLOCK_NAMES, base + RING_HEADER_BYTES, names_bytes);
+		join_bytes(j, BLOCK_NAMES, base + RING_HEADER_BYTES, names_bytes, 0);
 	info.state = s->info.state;
 	memcpy(info.ring_path, s->info.ring_path, sizeof info.ring_path);
 	s->info = info;
@@ -235,19 +219,13 @@ static void read_ring(join *j)
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
 
-/* Puts the joined blocks behind the last whole block of the file; what a block cut off there held, they hold. False
-   when that is not possible or another reader was faster. */
-static bool append(const join *j, stream_block info)
+/* The joined blocks and a last header, from position start on. */
+static bool write_blocks(const join *j, int fd, off_t start, const stream_block *info)
 {
-	int fd = open(j->file->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
-	stream_start end = { .info = info };
-
-	if (fd < 0)
-		return false;
-	off_t start = (off_t)block_padded(j->file->cut);
-	bool mine = flock(fd, LOCK_EX | LOCK_NB) == 0 && lseek(fd, 0, SEEK_END) == (off_t)j->file->len;
-	bool ok = mine && ftruncate(fd, (off_t)j->file->cut) == 0 && ftruncate(fd, start) == 0 &&
+	stream_start end = { .info = *info };
+	bool ok = ftruncate(fd, (off_t)j->file->cut) == 0 && ftruncate(fd, start) == 0 &&
 		  lseek(fd, start, SEEK_SET) == start;
+
 	for (size_t i = 0; ok && i < j->blocks.n; i++) {
 		const block_header *b = j->blocks.items[i];
 		ok = file_write_all(fd, b, sizeof *b + block_padded(b->length));
@@ -256,31 +234,111 @@ static bool append(const join *j, stream_block info)
 	end.info.n_events = 0; /* nobody counted */
 	end.info.ring_path[0] = 0;
 	block_seal(&end.header, BLOCK_STREAM, j->stream, sizeof end.info, 0);
-	ok = ok && file_write_all(fd, &end, sizeof end);
-	if (mine && !ok && ftruncate(fd, start) != 0)
-		ok = false;
-	close(fd);
+	return ok && file_write_all(fd, &end, sizeof end);
+}
+
+/* Beyond the limit of a file's size a write fails, and does not end the program that reads. */
+static bool write_blocks_unkilled(const join *j, int fd, off_t start, const stream_block *info)
+{
+	const struct timespec now = { 0, 0 };
+	sigset_t limit, before, pending;
+
+	sigemptyset(&limit);
+	sigaddset(&limit, SIGXFSZ);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &limit, &before);
+	bool ok = write_blocks(j, fd, start, info);
+	int error = errno;
+	if (!sigismember(&pending, SIGXFSZ))
+		sigtimedwait(&limit, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
 	return ok;
+}
+
+/* Puts the joined blocks behind the last whole block of the file; what a block cut off there held, they hold. Returns 0
+   or an errno; EWOULDBLOCK: another reader was faster. */
+static int append(const join *j, const stream_block *info)
+{
+	int fd = open(j->file->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC), error = 0;
+
+	if (fd < 0)
+		return errno;
+	off_t start = (off_t)block_padded(j->file->cut);
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0)
+		error = errno;
+	else if (lseek(fd, 0, SEEK_END) != (off_t)j->file->len)
+		error = EWOULDBLOCK;
+	else if (!write_blocks_unkilled(j, fd, start, info)) {
+		error = errno;
+		if (ftruncate(fd, start) != 0)
+			error = errno;
+	}
+	close(fd);
+	return error;
+}
+
+/* ---- What could not be saved ------------------------------------------------------------------------------------- */
+
+void trace_add_unsaved(const sonde_trace *t, trace_unsaved *u)
+{
+	for (size_t i = 0; i < t->streams.n; i++) {
+		const trace_stream *s = &t->streams.items[i];
+		if (!s->unsaved_errno || !s->n_joined)
+			continue;
+		if (!u->n_events) {
+			u->error = s->unsaved_errno;
+			memcpy(u->ring_path, s->info.ring_path, sizeof u->ring_path);
+		}
+		u->n_events += s->n_joined;
+		u->n_rings++;
+	}
+}
+
+void trace_unsaved_text(const trace_unsaved *u, const char *path, char *out, size_t size)
+{
+	char number[NUMBER_TEXT], more[64] = "";
+	bool is_memory = strncmp(u->ring_path, "/dev/shm/", 9) == 0;
+
+	if (u->n_rings > 1)
+		snprintf(more, sizeof more, " and %zu more", u->n_rings - 1);
+	snprintf(
+		out, size,
+		"%s: %s recovered event%s could not be saved into the file: %s; every command reads them from the ring "
+		"%s%s%s and saves them once that is possible",
+		path, format_count(number, u->n_events), u->n_events == 1 ? "" : "s", strerror(u->error), u->ring_path,
+		more, is_memory ? ", until the machine restarts," : "");
+}
+
+const char *sonde_trace_warning(const sonde_trace *t)
+{
+	return t->warning ? t->warning : "";
 }
 
 bool trace_join(sonde_trace *t, uint64_t stream)
 {
-	join j = { .trace = t, .file = &t->files.items[t->files.n - 1], .stream = stream, .fd = -1 };
 	trace_stream *s = trace_stream_of(t, stream);
+	join j = { .trace = t, .file = &t->files.items[s->file], .stream = stream, .fd = -1 };
 	bool gone = proc_is_gone((int32_t)s->info.pid, s->info.pid_start);
 
 	s->live = !gone;
+	t->scanned_file = TRACE_RING;
 	if (ring_locate(s->info.ring_path, j.file->path, j.path, sizeof j.path) && open_ring(&j)) {
 		read_ring(&j);
 		bool is_file = j.file->path && j.file->bytes_are == BYTES_MAPPED;
-		if (gone && !j.failed && j.is_mine && is_file && append(&j, s->info)) {
-			unlink(j.path);
-			s->info.state = STREAM_RECOVERED;
+		if (gone && !j.failed && j.is_mine && is_file) {
+			int error = append(&j, &s->info);
+			if (!error) {
+				unlink(j.path);
+				s->info.state = STREAM_RECOVERED;
+			}
+			s->unsaved_errno = error == EWOULDBLOCK ? 0 : error;
 		}
 	} else {
 		s->ring_missing = 1;
 	}
 	close_ring(&j);
+	free(j.scratch);
 	VEC_DONE(&j.blocks);
 	return !j.failed;
 }

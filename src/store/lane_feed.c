@@ -66,7 +66,7 @@ static void add(build_track *t, packer *p, uint32_t depth, const builder_slice *
 	feed_depth *d = &t->feed->depths.items[depth];
 	build_lane *l = track_lane(t, d->lane);
 	builder_slice s = in_order(l, slice);
-	uint32_t up = depth % NEST_DEPTH ? track_lane(t, d[-1].lane)->n_slices : 0;
+	uint64_t up = depth % NEST_DEPTH ? track_lane(t, d[-1].lane)->n_slices : 0;
 	slice_place place = { d->lane, l->n_slices };
 
 	p->sums[s.site].child_ns += take_children(t->feed, depth);
@@ -103,7 +103,8 @@ typedef struct feed_sweep {
 	const flow_event *flows;
 	flow_bind *binds;
 	size_t n, around, incoming; /* the next point that the slice around it takes; that the next slice takes */
-	uint32_t lane, row;
+	uint64_t row;
+	uint32_t lane;
 	bool has_row;
 	int64_t start_ns, end_ns; /* of the row before */
 } feed_sweep;
@@ -149,7 +150,47 @@ static bool none_before(const feed_sweep *w, int64_t time_ns)
 	       (w->incoming == w->n || w->flows[w->incoming].time_ns >= time_ns);
 }
 
-static bool bind_lane(build_track *t, uint32_t lane_number, int64_t origin_ns)
+/* The rows of a block. */
+static bool bind_block(feed_sweep *w, const lane_block *block, int64_t origin_ns)
+{
+	int64_t gap[COLUMNS_ROWS], dur[COLUMNS_ROWS];
+	columns c;
+
+	if (!columns_open(&c, block->bytes, block->len, SLICE_COLUMNS))
+		return false;
+	columns_unpack(&c, SLICE_GAP, 0, c.n_rows, gap);
+	columns_unpack(&c, SLICE_DUR, 0, c.n_rows, dur);
+	int64_t time_ns = columns_base(&c, SLICE_BEFORE_TIME) + origin_ns;
+	for (uint32_t i = 0; i < c.n_rows; i++) {
+		bind_row(w, time_ns + gap[i], dur[i]);
+		time_ns += gap[i] + dur[i];
+	}
+	return true;
+}
+
+/* A block that no point needs is skipped. */
+static bool bind_next(feed_sweep *w, const lane_block *block, const lane_block *behind, int64_t origin_ns)
+{
+	if (!behind || !none_before(w, (int64_t)behind->summaries[0].start_ns + origin_ns))
+		return bind_block(w, block, origin_ns);
+	w->row += block->n_rows;
+	return true;
+}
+
+/* Blocks of a copy that are the original's come first. */
+static bool bind_shared(feed_sweep *w, const build_lane *l, int64_t origin_ns)
+{
+	uint32_t n = l->original ? l->n_before : 0;
+	bool ok = true;
+
+	for (uint32_t k = 0; ok && k < n; k++) {
+		const lane_block *next = k + 1 < n ? l->original->blocks[k + 1] : l->n_blocks > n ? l->blocks[0] : NULL;
+		ok = bind_next(w, l->original->blocks[k], next, origin_ns);
+	}
+	return ok;
+}
+
+static bool bind_lane(build_track *t, uint32_t lane_number, packer *p)
 {
 	feed_sweep w = {
 		.flows = (const flow_event *)t->flows.bytes,
@@ -157,28 +198,17 @@ static bool bind_lane(build_track *t, uint32_t lane_number, int64_t origin_ns)
 		.n = t->flows.n / sizeof(flow_event),
 		.lane = lane_number,
 	};
-	int64_t gap[COLUMNS_ROWS], dur[COLUMNS_ROWS];
-
 	const build_lane *l = track_lane(t, lane_number);
+	block_walk walk = block_walk_of(l, p->spilled);
+	const lane_block *behind;
+	bool ok = bind_shared(&w, l, p->origin_ns);
 
-	for (uint32_t k = 0; k < l->n_blocks; k++) {
-		const lane_block *block = lane_block_at(l, k),
-				 *next = k + 1 < l->n_blocks ? lane_block_at(l, k + 1) : NULL;
-		columns c;
-		if (next && none_before(&w, (int64_t)next->summaries[0].start_ns + origin_ns)) {
-			w.row += block->n_rows;
-			continue;
-		}
-		if (!columns_open(&c, block->bytes, block->len, SLICE_COLUMNS))
-			return false;
-		columns_unpack(&c, SLICE_GAP, 0, c.n_rows, gap);
-		columns_unpack(&c, SLICE_DUR, 0, c.n_rows, dur);
-		int64_t time_ns = columns_base(&c, SLICE_BEFORE_TIME) + origin_ns;
-		for (uint32_t i = 0; i < c.n_rows; i++) {
-			bind_row(&w, time_ns + gap[i], dur[i]);
-			time_ns += gap[i] + dur[i];
-		}
-	}
+	for (const lane_block *block; ok && (block = block_walk_next(&walk, &behind));)
+		ok = bind_next(&w, block, behind, p->origin_ns);
+	ok = ok && !walk.failed;
+	block_walk_done(&walk);
+	if (!ok)
+		return false;
 	for (; w.around < w.n; w.around++)
 		offer_around(&w, w.around);
 	return true;
@@ -217,7 +247,7 @@ bool lane_feed_finish(build_track *t, packer *p, int64_t shift_ns)
 	if (p->failed || !flows_prepare(t, 0))
 		return false;
 	for (uint32_t i = 0; t->flows.n && i < track_n_lanes(t); i++)
-		if (!bind_lane(t, i, p->origin_ns))
+		if (!bind_lane(t, i, p))
 			return false;
 	shift(t, shift_ns);
 	return true;

@@ -86,7 +86,7 @@ unsigned summary_levels(uint64_t n_slices, uint64_t ret_counts[INDEX_LEVELS])
 }
 
 /* Adds the slices to what their sites sum up to and counts what decides the kind of the track. */
-static void sum_up(packer *p, lane_block *block, const lane_row *rows, size_t n)
+static void sum_up(packer *p, build_lane *l, const lane_row *rows, size_t n)
 {
 	enum {
 		ANNOTATIONS = 1 << CLASS_ANNOTATION | 1 << CLASS_STEP | 1 << CLASS_PHASE,
@@ -105,8 +105,8 @@ static void sum_up(packer *p, lane_block *block, const lane_row *rows, size_t n)
 		n_device += (unsigned)DEVICE >> class & 1;
 		n_annotations += (unsigned)ANNOTATIONS >> class & 1;
 	}
-	block->n_device = (uint16_t)n_device;
-	block->n_plain = (uint16_t)(n - n_annotations);
+	l->n_device += n_device;
+	l->n_plain += n - n_annotations;
 }
 
 /* For slices at the start of a block that have no arguments: the first record after them. */
@@ -118,28 +118,28 @@ static int64_t first_record(const lane_row *rows, size_t n)
 	return 0;
 }
 
-static size_t pack(packer *p, const lane_row *rows, size_t n, int64_t before_ns, uint32_t before_up)
+static size_t pack(packer *p, const lane_row *rows, size_t n, int64_t before_ns, uint64_t before_up)
 {
 	int64_t *gap = p->values, *dur = gap + COLUMNS_ROWS, *site = dur + COLUMNS_ROWS, *up = site + COLUMNS_ROWS;
 	int64_t *args = up + COLUMNS_ROWS, *flags = args + COLUMNS_ROWS;
 	int64_t *time_before = flags + COLUMNS_ROWS, *up_before = time_before + COLUMNS_ROWS;
-	int64_t end_ns = before_ns, parent = before_up, record = first_record(rows, n);
+	int64_t end_ns = before_ns, parent = (int64_t)before_up, record = first_record(rows, n);
 
 	for (size_t i = 0; i < n; i++) {
 		const lane_row *r = &rows[i];
 		gap[i] = r->start_ns - end_ns;
 		dur[i] = r->dur_ns;
 		site[i] = r->site;
-		up[i] = r->up - parent;
+		up[i] = (int64_t)r->up - parent;
 		record = r->args ? (int64_t)r->args - 1 : record;
 		args[i] = record;
-		flags[i] = r->flags | (r->args ? SLICE_HAS_ARGS : 0u);
+		flags[i] = (int64_t)r->flags | (r->args ? SLICE_HAS_ARGS : 0u);
 		end_ns = r->start_ns + r->dur_ns;
-		parent = r->up;
+		parent = (int64_t)r->up;
 	}
 	for (size_t i = 0; i < n; i++) {
 		time_before[i] = before_ns - p->origin_ns;
-		up_before[i] = before_up;
+		up_before[i] = (int64_t)before_up;
 	}
 	return columns_pack(p->bytes, p->values, SLICE_COLUMNS, n);
 }
@@ -160,25 +160,25 @@ static bool more_blocks(build_lane *l)
 static lane_block *add_block(packer *p, build_lane *l, size_t n_rows)
 {
 	size_t n = (n_rows + INDEX_GROUP - 1) / INDEX_GROUP;
-	bool has_room = l->n_blocks - l->n_shared < l->blocks_capacity || more_blocks(l);
+	bool has_room = l->n_blocks - l->n_before < l->blocks_capacity || more_blocks(l);
 	lane_block *block = has_room ? arena_alloc(&p->blocks, sizeof *block + n * sizeof block->summaries[0]) : NULL;
 
 	if (!block)
 		return NULL;
 	block->n_rows = (uint16_t)n_rows;
 	block->n_summaries = (uint16_t)n;
-	return l->blocks[l->n_blocks++ - l->n_shared] = block;
+	return l->blocks[l->n_blocks++ - l->n_before] = block;
 }
 
 /* Its bytes, its sums and its summaries. */
-static bool fill_block(packer *p, const build_lane *l, lane_block *block, size_t len)
+static bool fill_block(packer *p, build_lane *l, lane_block *block, size_t len)
 {
 	block->bytes = arena_alloc(&p->blocks, len + (p->pads ? INDEX_PAD : 0));
 	if (!block->bytes)
 		return false;
 	memcpy(block->bytes, p->bytes, len);
 	block->len = (uint32_t)len;
-	sum_up(p, block, l->rows, l->n);
+	sum_up(p, l, l->rows, l->n);
 	for (size_t i = 0; i < block->n_summaries; i++) {
 		size_t first = i * INDEX_GROUP, n = l->n - first < INDEX_GROUP ? l->n - first : INDEX_GROUP;
 		block->summaries[i] = summarise(&l->rows[first], n, p->origin_ns);
@@ -219,7 +219,7 @@ bool lane_room(packer *p, build_lane *l)
 		lane_flush(p, l);
 	else if (!more_rows(l))
 		p->failed = true;
-	if (l->n_slices > UINT32_MAX - COLUMNS_ROWS)
+	if (l->n_slices > LANE_ROWS_MAX - COLUMNS_ROWS)
 		p->failed = true;
 	return !p->failed;
 }
@@ -235,6 +235,7 @@ void lane_free(build_lane *l)
 {
 	lane_done(l);
 	free(l->blocks);
+	VEC_DONE(&l->spilled);
 	if (l->kept) {
 		bulk_done(&l->kept->summaries);
 		bulk_done(&l->kept->places);

@@ -15,8 +15,8 @@
 typedef struct open_slice {
 	int64_t start_ns, end_ns;
 	uint64_t order; /* in the sweep */
+	uint64_t row;
 	uint32_t site;
-	uint32_t row;
 } open_slice;
 
 /* One stack. open[0] is no slice but holds all of them; open[i + 1] is in lane lanes[i]. */
@@ -230,7 +230,7 @@ static inline bool fits(nest_group *g, int64_t start_ns, int64_t end_ns)
 }
 
 /* Puts the slice on the stack. Returns its lane, or NO_LANE when out of memory. */
-static inline uint32_t nest(sweep *w, nest_group *g, const builder_slice *s, uint32_t *ret_up)
+static inline uint32_t nest(sweep *w, nest_group *g, const builder_slice *s, uint64_t *ret_up)
 {
 	if (__builtin_expect(g->n >= g->n_lanes || g->n == g->capacity, 0) && !deepen(w, g))
 		return NO_LANE;
@@ -254,14 +254,15 @@ static uint32_t add_extra(sweep *w, const builder_slice *s)
 	uint32_t lane = take_extra_lane(w, s->start_ns, end_ns);
 
 	if (lane != NO_LANE) {
-		w->last_extra = (open_slice){ s->start_ns, end_ns, w->n, s->site, 0 };
+		w->last_extra =
+			(open_slice){ .start_ns = s->start_ns, .end_ns = end_ns, .order = w->n, .site = s->site };
 		w->last_extra_place = (slice_place){ lane, track_lane(w->track, lane)->n_slices };
 	}
 	return lane;
 }
 
 /* A slice that does not go into the first group. */
-static uint32_t nest_elsewhere(sweep *w, const builder_slice *s, bool deep, uint32_t *ret_up)
+static uint32_t nest_elsewhere(sweep *w, const builder_slice *s, bool deep, uint64_t *ret_up)
 {
 	uint32_t i = 1;
 
@@ -285,7 +286,8 @@ static inline uint32_t place(sweep *w, const builder_slice *s)
 {
 	nest_group *g = &w->groups[0];
 	bool fit = fits(g, s->start_ns, s->start_ns + s->dur_ns);
-	uint32_t up, lane;
+	uint64_t up;
+	uint32_t lane;
 
 	if (__builtin_expect(fit && g->n < NEST_DEPTH, 1))
 		lane = nest(w, g, s, &up);

@@ -334,6 +334,7 @@ static void draw_level(view *w, unsigned level, uint64_t n_rows, uint64_t first,
 {
 	const index_summary *all = w->levels.summaries[level];
 
+	lane_levels_use(w->ix, &w->levels, level, first, behind);
 	for (uint64_t i = first; i < behind;) {
 		i = draw_narrow(w, all, n_rows, i, behind);
 		if (i == behind || all[i].start_ns >= w->to)
@@ -362,6 +363,7 @@ static void draw_filtered(view *w, unsigned level, uint64_t n_rows, uint64_t fir
 {
 	const index_summary *all = w->levels.summaries[level];
 
+	lane_levels_use(w->ix, &w->levels, level, first, behind);
 	for (uint64_t i = first; i < behind && all[i].start_ns < w->to; i++) {
 		const index_summary *s = &all[i];
 		if (!is_sound(w, s) || s->start_ns + s->span_ns < w->from || is_all_short(w->filter, s))
@@ -384,6 +386,7 @@ static uint64_t first_seen(const view *w)
 {
 	const index_summary *s = w->levels.summaries[w->levels.n - 1];
 
+	lane_levels_use(w->ix, &w->levels, w->levels.n - 1, 0, w->levels.count[w->levels.n - 1]);
 	return FIRST_NOT(i, 0, w->levels.count[w->levels.n - 1], s[i].start_ns + s[i].span_ns < w->from);
 }
 

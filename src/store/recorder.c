@@ -2,9 +2,8 @@
  * The file of `sonde record`: a stream of its own with what it saw of the processes, and in the end everything that the
  * processes recorded themselves.
  *
- * Each process writes <path>.part.<pid>. In the end the largest part becomes the file, the rest is appended to it: for
- * the usual single process nothing is copied. When the recorder is killed the parts stay beside the file and are read
- * with it.
+ * Each process writes <path>.part.<pid>; recorder_parts.h joins them in the end. While a process may still write its
+ * part, and when the recorder is killed, the parts stay beside the file, whose stream stays open: it is read with them.
  */
 #define _GNU_SOURCE
 #include <sonde/recorder.h>
@@ -26,8 +25,7 @@
 #include "base/launcher.h"
 #include "base/proc.h"
 #include "format/file.h"
-#include "format/ring.h"
-#include "store/trace.h"
+#include "store/recorder_parts.h"
 
 struct sonde_recorder {
 	char *path;
@@ -35,6 +33,7 @@ struct sonde_recorder {
 	uint64_t stream;
 	stream_block info;
 	int write_errno;
+	bool leave_open;
 };
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
@@ -109,39 +108,24 @@ static int create(const char *path)
 	return open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
-/* With what its process left in shared memory. */
-static void remove_recording(const char *path)
-{
-	ring_remove_of(path);
-	unlink(path);
-}
-
-/* Parts of an earlier run that was killed would be taken for ours. */
-static void remove_parts(const char *path)
-{
-	glob_t found;
-
-	if (!trace_find_parts(path, &found))
-		return;
-	for (size_t i = 0; i < found.gl_pathc; i++)
-		remove_recording(found.gl_pathv[i]);
-	globfree(&found);
-}
-
 static sonde_status create_file(sonde_recorder *r, sonde_error *err)
 {
+	r->fd = -1;
+	sonde_status status = parts_check(r->path, err);
+	if (status)
+		return status;
 	r->fd = create(r->path);
 	if (r->fd < 0 && errno == EEXIST) {
 		const char *why = objection(r->path);
 		if (why)
 			return error_set(err, SONDE_E_IO, -1, "%s %s; it is left alone", r->path, why);
-		remove_recording(r->path);
+		parts_remove_recording(r->path);
 		r->fd = create(r->path);
 	}
 	if (r->fd < 0)
 		return error_set(err, SONDE_E_IO, -1, "cannot write %s: %s", r->path, strerror(errno));
 	flock(r->fd, LOCK_EX | LOCK_NB);
-	remove_parts(r->path);
+	parts_remove(r->path);
 	return SONDE_OK;
 }
 
@@ -256,110 +240,6 @@ void sonde_recorder_sample(sonde_recorder *r, const sonde_process_sample *sample
 
 /* ---- The end ----------------------------------------------------------------------------------------------------- */
 
-/* Opening a part joins it with its ring when its process is gone, and makes it whole. */
-static uint64_t recover(const char *path)
-{
-	sonde_trace *trace;
-	uint64_t n = 0;
-
-	if (trace_open_recordings(&(trace_source){ .path = path }, 1, &trace, NULL))
-		return 0;
-	for (size_t i = 0; i < trace->streams.n; i++)
-		n += trace->streams.items[i].n_joined;
-	sonde_trace_free(trace);
-	return n;
-}
-
-/* True when everything that `from` has is at the end of `to`, which is as before otherwise. */
-static bool append_file(int to, const char *from)
-{
-	int fd = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	char *buffer = malloc(1 << 20);
-	off_t before = lseek(to, 0, SEEK_END);
-	ssize_t n = -1;
-
-	if (fd >= 0 && buffer && before >= 0 && before % BLOCK_ALIGN == 0) {
-		while ((n = read(fd, buffer, 1 << 20)) > 0)
-			if (write(to, buffer, (size_t)n) != n) {
-				n = -1;
-				break;
-			}
-	}
-	off_t size = lseek(to, 0, SEEK_END);
-	if (n == 0 && size % BLOCK_ALIGN && ftruncate(to, (off_t)block_padded((size_t)size)) != 0)
-		n = -1; /* a part cut off inside a block: the next one must start aligned */
-	if (n != 0 && before >= 0 && ftruncate(to, before) != 0)
-		n = -1;
-	free(buffer);
-	if (fd >= 0)
-		close(fd);
-	return n == 0;
-}
-
-static bool part_is_running(const char *path)
-{
-	stream_start start;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	bool running = fd >= 0 && read(fd, &start, sizeof start) == sizeof start && start.info.state == STREAM_OPEN &&
-		       start.info.ring_path[0] && access(start.info.ring_path, F_OK) == 0 &&
-		       !proc_is_gone((int32_t)start.info.pid, start.info.pid_start);
-
-	if (fd >= 0)
-		close(fd);
-	return running;
-}
-
-static bool is_ring(const char *path)
-{
-	size_t len = strlen(path);
-
-	return len > 5 && strcmp(path + len - 5, ".ring") == 0;
-}
-
-/* Puts all parts of ended processes into one file at r->path. Those of running ones stay where they are. */
-static sonde_status join_parts(sonde_recorder *r, uint64_t *ret_n_recovered, bool *ret_left, sonde_error *err)
-{
-	glob_t found;
-	const char *largest = NULL;
-	off_t largest_size = -1;
-	sonde_status status = SONDE_OK;
-
-	if (!trace_find_parts(r->path, &found))
-		return SONDE_OK;
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		struct stat st;
-		char *path = found.gl_pathv[i];
-		if (is_ring(path) || part_is_running(path)) {
-			*ret_left |= !is_ring(path);
-			path[0] = 0;
-			continue;
-		}
-		*ret_n_recovered += recover(path);
-		if (stat(path, &st) == 0 && st.st_size > largest_size) {
-			largest = path;
-			largest_size = st.st_size;
-		}
-	}
-	int fd = largest ? open(largest, O_RDWR | O_NOFOLLOW | O_CLOEXEC) : -1;
-	bool ok = fd >= 0 && ftruncate(fd, (off_t)block_padded((size_t)largest_size)) == 0 && append_file(fd, r->path);
-	for (size_t i = 0; ok && i < found.gl_pathc; i++)
-		if (found.gl_pathv[i][0] && found.gl_pathv[i] != largest) {
-			ok = append_file(fd, found.gl_pathv[i]);
-			if (ok)
-				unlink(found.gl_pathv[i]);
-		}
-	if (largest && (fd < 0 || !ok || rename(largest, r->path) != 0)) {
-		*ret_left = true;
-		status = error_set(err, SONDE_E_IO, -1,
-				   "cannot join %s.part.* into %s: %s; both are kept and read together", r->path,
-				   r->path, strerror(errno));
-	}
-	if (fd >= 0)
-		close(fd);
-	globfree(&found);
-	return status;
-}
-
 static void write_exit(sonde_recorder *r, int status)
 {
 	char text[128];
@@ -379,38 +259,25 @@ static void rewrite_start(sonde_recorder *r, stream_state state)
 		write_start(r);
 }
 
-/* Parts lie beside the file: it says so by staying open. */
-static void leave_open(sonde_recorder *r)
+void sonde_recorder_leave_open(sonde_recorder *r)
 {
-	struct stat ours, named;
-
-	if (fstat(r->fd, &ours) == 0 && stat(r->path, &named) == 0 && ours.st_ino == named.st_ino) {
-		rewrite_start(r, STREAM_OPEN);
-		return;
-	}
-	/* A part took the file's place and has our stream somewhere: say it again, at its end. */
-	int fd = open(r->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0)
-		return;
-	close(r->fd);
-	r->fd = fd;
-	r->info.state = STREAM_OPEN;
-	write_start(r);
+	r->leave_open = true;
 }
 
 sonde_status sonde_recorder_close(sonde_recorder *r, int wait_status, uint64_t *ret_n_recovered, sonde_error *err)
 {
-	uint64_t n_recovered = 0;
-	bool left = false;
+	parts p;
 
 	write_exit(r, wait_status);
 	r->info.end_ns = monotonic_ns();
-	rewrite_start(r, STREAM_CLOSED);
-	sonde_status status = join_parts(r, &n_recovered, &left, err);
-	if (left)
-		leave_open(r);
+	bool stays_open = parts_find(&p, r->path) || r->leave_open;
+	rewrite_start(r, stays_open ? STREAM_OPEN : STREAM_CLOSED);
+	sonde_status status = parts_join(&p, r->path, err);
+	if (!p.is_joined && !stays_open)
+		rewrite_start(r, STREAM_OPEN);
 	if (ret_n_recovered)
-		*ret_n_recovered = n_recovered;
+		*ret_n_recovered = p.n_recovered;
+	parts_done(&p);
 	close(r->fd);
 	free(r->path);
 	free(r);

@@ -78,7 +78,7 @@ static bool add_meta(sonde_trace *t, trace_stream *s, const char *text, size_t l
 	return true;
 }
 
-static bool add_pairs(trace_stream *s, const uint8_t *payload, size_t len)
+static bool add_pairs(trace_stream *s, const uint8_t *payload, size_t len, bool is_joined)
 {
 	for (; len >= sizeof(clock_pair); len -= sizeof(clock_pair), payload += sizeof(clock_pair)) {
 		clock_pair *pair = VEC_ADD(&s->pairs);
@@ -87,6 +87,10 @@ static bool add_pairs(trace_stream *s, const uint8_t *payload, size_t len)
 		memcpy(pair, payload, sizeof *pair);
 		if (!s->has_joined_pairs && pair->ticks > s->settled_ticks)
 			s->settled_ticks = pair->ticks;
+		clock_pair *kept = is_joined ? pair : VEC_ADD(&s->file_pairs);
+		if (!kept)
+			return false;
+		*kept = *pair;
 	}
 	return true;
 }
@@ -101,6 +105,8 @@ static bool add_events(sonde_trace *t, const trace_stream *s, const block_header
 	*b = (trace_block){
 		.stream = (uint32_t)(s - t->streams.items),
 		.n_events = h->n_events,
+		.joined = t->scanned_file == TRACE_RING,
+		.file = (uint16_t)t->scanned_file,
 		.bytes = payload + sizeof(events_head),
 		.len = h->length - sizeof(events_head),
 	};
@@ -164,11 +170,15 @@ bool trace_add_block(sonde_trace *t, const block_header *h, const uint8_t *paylo
 		memcpy(&s->info, payload, sizeof s->info);
 		trace_sanitize_info(&s->info);
 		s->has_info = true;
+		s->file = t->scanned_file;
+		s->info_at = t->scanned_file < t->files.n
+				     ? (uint64_t)((const uint8_t *)h - t->files.items[t->scanned_file].bytes)
+				     : 0;
 		return true;
 	case BLOCK_NAMES:
 		return add_names(t, s, payload, h->length);
 	case BLOCK_CLOCK:
-		return add_pairs(s, payload, h->length);
+		return add_pairs(s, payload, h->length, t->scanned_file == TRACE_RING);
 	case BLOCK_EVENTS:
 		return add_events(t, s, h, payload);
 	case BLOCK_META:
@@ -199,6 +209,7 @@ typedef struct scan {
 	sonde_trace *trace;
 	trace_file file;
 	size_t n_blocks;
+	size_t first;  /* number of its first block of events */
 	size_t budget; /* bytes that may still be summed up in search of blocks inside damaged ones */
 	size_t n_read; /* since pages were let go of */
 } scan;
@@ -213,8 +224,6 @@ static bool is_whole(const scan *s, size_t at)
 {
 	const block_header *h = header_at(s, at);
 
-	if (at + sizeof *h < s->file.sound && h->length <= s->file.sound - at - sizeof *h)
-		return true;
 	return h->length <= s->file.len - at - sizeof *h && crc32c(0, h + 1, h->length) == h->payload_crc;
 }
 
@@ -303,19 +312,11 @@ static size_t skip_index(scan *s, size_t at)
 static size_t blocks_end(const trace_file *file)
 {
 	index_footer f;
-	index_header h;
 
-	if (file->len < sizeof f + sizeof h)
+	if (file->len < sizeof f)
 		return file->len;
 	memcpy(&f, file->bytes + file->len - sizeof f, sizeof f);
-	if (f.magic != INDEX_FOOTER || f.crc != crc32c(0, &f, offsetof(index_footer, crc)) ||
-	    f.offset % BLOCK_ALIGN != 0 || f.offset < file->from || f.offset > file->len - sizeof f - sizeof h)
-		return file->len;
-	memcpy(&h, file->bytes + f.offset, sizeof h);
-	if (h.magic != INDEX_MAGIC || h.header_crc != crc32c(0, &h, offsetof(index_header, header_crc)) ||
-	    h.length != file->len - sizeof f - f.offset)
-		return file->len;
-	return (size_t)f.offset;
+	return index_footer_fits(&f, file->len) && f.offset >= file->from ? (size_t)f.offset : file->len;
 }
 
 static sonde_status refuse(const trace_file *f, sonde_error *err)
@@ -342,7 +343,7 @@ static sonde_status scan_block(scan *s, size_t *at, sonde_error *err)
 		*at = skip_damaged(s, *at);
 		return SONDE_OK;
 	}
-	if (!trace_add_block(s->trace, h, (const uint8_t *)(h + 1)))
+	if (!trace_add_block(s->trace, h, (const uint8_t *)(h + 1)) || !trace_prune(s->trace, s->first))
 		return error_set(err, SONDE_E_MEMORY, (int64_t)*at, "out of memory at byte %zu", *at);
 	s->n_blocks++;
 	*at += sizeof *h + block_padded(h->length);
@@ -370,10 +371,11 @@ static size_t skip_strange(scan *s, size_t at)
 
 sonde_status trace_scan(sonde_trace *t, size_t file, sonde_error *err)
 {
-	scan s = { .trace = t, .file = t->files.items[file] };
+	scan s = { .trace = t, .file = t->files.items[file], .first = t->blocks.n };
 	sonde_status status = SONDE_OK;
 	size_t end = blocks_end(&s.file);
 
+	t->scanned_file = (uint32_t)file;
 	t->index_bytes += s.file.len - end;
 	s.file.len = end;
 	s.file.cut = s.budget = s.file.len;

@@ -84,43 +84,6 @@ void trace_release_pages(const sonde_trace *t, size_t n, size_t *read)
 			madvise(t->files.items[i].bytes, t->files.items[i].len, MADV_DONTNEED);
 }
 
-/* What was found sound when the file was opened before; where anything was damaged, nothing is taken for granted. */
-static size_t sound_before(const trace_source *from, const trace_file *f)
-{
-	size_t sound = 0;
-
-	if (!from->before || from->before->diagnostics.first_damage >= 0)
-		return 0;
-	for (size_t i = 0; i < from->before->files.n; i++) {
-		const trace_file *old = &from->before->files.items[i];
-		bool is_same =
-			old->bytes_are == BYTES_MAPPED && old->inode == f->inode && strcmp(old->path, f->path) == 0;
-		if (is_same && old->cut <= f->len && old->cut > sound)
-			sound = old->cut;
-	}
-	return sound;
-}
-
-/* A program that runs moved events from its ring to its file between our looks at the two: what the file has grown by
-   since the first look is there now. What both have is dropped later. */
-static sonde_status scan_again(sonde_trace *t, const char *path, sonde_error *err)
-{
-	const trace_file before = t->files.items[t->files.n - 1];
-	trace_file *f = VEC_ADD(&t->files);
-	int fd = f ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-
-	if (!f)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	f->path = before.path;
-	if (fd < 0)
-		return SONDE_OK; /* removed meanwhile: the first look counts */
-	sonde_status status = load(fd, f, err);
-	close(fd);
-	f->from = before.cut < f->len ? before.cut : f->len;
-	t->diagnostics.truncated_bytes -= before.truncated; /* a block that was being written */
-	return status ? status : trace_scan(t, t->files.n - 1, err);
-}
-
 static sonde_status open_and_load(trace_file *f, sonde_error *err)
 {
 	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
@@ -132,38 +95,91 @@ static sonde_status open_and_load(trace_file *f, sonde_error *err)
 	return status;
 }
 
-static sonde_status add_file(sonde_trace *t, const trace_source *from, sonde_error *err)
+static trace_file *new_file(sonde_trace *t, const char *path, sonde_error *err)
 {
-	trace_file *f = VEC_ADD(&t->files);
+	trace_file *f = t->files.n < TRACE_RING ? VEC_ADD(&t->files) : NULL;
 
-	if (!f) {
-		free(from->bytes);
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	}
-	*f = (trace_file){ .bytes = from->bytes, .len = from->len };
-	f->path = from->path ? arena_strdup(&t->arena, from->path) : NULL;
-	if (!f->path && from->path)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	bool is_copy = from->bytes != NULL;
-	sonde_status status = is_copy ? SONDE_OK : open_and_load(f, err);
-	if (!status && f->bytes_are == BYTES_MAPPED)
-		f->sound = sound_before(from, f);
-	size_t first_stream = t->streams.n;
-	if (!status)
-		status = trace_scan(t, t->files.n - 1, err);
-	if (status)
-		return error_prefix(err, status, from->path ? from->path : "standard input");
-	size_t n_streams = t->streams.n;
-	bool live = false;
-	for (size_t i = first_stream; i < n_streams; i++) {
+	if (f)
+		f->path = path ? arena_strdup(&t->arena, path) : NULL;
+	if (f && (f->path || !path))
+		return f;
+	error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	return NULL;
+}
+
+trace_file *trace_map_file(sonde_trace *t, const char *path, sonde_error *err)
+{
+	trace_file *f = new_file(t, path, err);
+
+	return f && !open_and_load(f, err) ? f : NULL;
+}
+
+/* A program that runs moved events from its ring to its file between our looks at the two: what the file has grown by
+   since the first look is there now. What both have is dropped later. */
+static sonde_status scan_again(sonde_trace *t, size_t file, sonde_error *err)
+{
+	const trace_file before = t->files.items[file];
+	trace_file *f = new_file(t, before.path, err);
+
+	if (!f)
+		return SONDE_E_MEMORY;
+	if (open_and_load(f, NULL))
+		return SONDE_OK; /* removed meanwhile: the first look counts */
+	f->from = block_padded(before.cut) < f->len ? block_padded(before.cut) : f->len;
+	t->diagnostics.truncated_bytes -= before.truncated; /* a block that was being written */
+	return trace_scan(t, t->files.n - 1, err);
+}
+
+static sonde_status join_streams(sonde_trace *t, size_t file, bool *ret_live, sonde_error *err)
+{
+	for (size_t i = 0, n = t->streams.n; i < n; i++) {
 		const trace_stream *s = &t->streams.items[i];
-		if (!s->has_info || s->info.state != STREAM_OPEN || s->info.role != ROLE_PROGRAM)
+		if (s->file != file || !s->has_info || s->info.state != STREAM_OPEN || s->info.role != ROLE_PROGRAM)
 			continue;
 		if (!trace_join(t, s->id))
 			return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-		live |= t->streams.items[i].live;
+		*ret_live |= t->streams.items[i].live;
 	}
-	return live && !is_copy ? scan_again(t, from->path, err) : SONDE_OK;
+	return SONDE_OK;
+}
+
+/* Its number when trace_resume() has mapped it, else files.n. */
+static size_t find_file(const sonde_trace *t, const char *path)
+{
+	size_t i = 0;
+
+	while (i < t->files.n && (!path || !t->files.items[i].path || strcmp(t->files.items[i].path, path) != 0))
+		i++;
+	return i;
+}
+
+static sonde_status load_source(sonde_trace *t, const trace_source *from, sonde_error *err)
+{
+	trace_file *f = new_file(t, from->path, err);
+
+	if (!f) {
+		free(from->bytes);
+		return SONDE_E_MEMORY;
+	}
+	f->bytes = from->bytes;
+	f->len = from->len;
+	return from->bytes ? SONDE_OK : open_and_load(f, err);
+}
+
+static sonde_status add_file(sonde_trace *t, const trace_source *from, sonde_error *err)
+{
+	bool is_copy = from->bytes != NULL, is_live = false;
+	size_t file = is_copy ? t->files.n : find_file(t, from->path);
+	sonde_status status = file < t->files.n ? SONDE_OK : load_source(t, from, err);
+
+	if (status == SONDE_E_MEMORY)
+		return status;
+	if (!status)
+		status = trace_scan(t, file, err);
+	if (status)
+		return error_prefix(err, status, from->path ? from->path : "standard input");
+	status = join_streams(t, file, &is_live, err);
+	return !status && is_live && !is_copy ? scan_again(t, file, err) : status;
 }
 
 bool trace_find_parts(const char *path, glob_t *ret_found)
@@ -194,7 +210,7 @@ static sonde_status add_parts(sonde_trace *t, const trace_source *from, sonde_er
 		sonde_error part_err;
 		if (len >= 5 && strcmp(found.gl_pathv[i] + len - 5, ".ring") == 0)
 			continue;
-		status = add_file(t, &(trace_source){ .path = found.gl_pathv[i], .before = from->before }, &part_err);
+		status = add_file(t, &(trace_source){ .path = found.gl_pathv[i] }, &part_err);
 		/* A process that was killed before its first block leaves an empty part, which takes nothing from the
 		   rest. */
 		if (status == SONDE_E_MEMORY || status == SONDE_E_VERSION)
@@ -218,8 +234,17 @@ static bool has_open_observer(const sonde_trace *t)
 
 static sonde_status complete(sonde_trace *t, sonde_status status, sonde_trace **ret_trace, sonde_error *err)
 {
+	trace_unsaved unsaved = { 0 };
+	char text[8192];
+
 	if (!status)
 		status = trace_finish(t, err);
+	if (!status)
+		trace_add_unsaved(t, &unsaved);
+	if (unsaved.n_events) {
+		trace_unsaved_text(&unsaved, t->files.items[0].path, text, sizeof text);
+		t->warning = arena_strdup(&t->arena, text);
+	}
 	if (status)
 		sonde_trace_free(t);
 	else
@@ -249,9 +274,28 @@ sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_
 	return complete(t, trace_scan(t, 0, err), ret_trace, err);
 }
 
+/* The trace from before when its files have only grown, otherwise an empty one. NULL when out of memory. */
+static sonde_trace *begin_trace(const trace_source *first)
+{
+	bool is_resumed = false;
+	sonde_trace *t = new_trace();
+
+	if (t && first->before && !trace_resume(t, first->before, &is_resumed)) {
+		sonde_trace_free(t);
+		return NULL;
+	}
+	if (t && first->before && !is_resumed) {
+		sonde_trace_free(t);
+		t = new_trace();
+	}
+	if (t)
+		t->whole_max = first->whole_max;
+	return t;
+}
+
 sonde_status trace_open_recordings(const trace_source *sources, size_t n, sonde_trace **ret_trace, sonde_error *err)
 {
-	sonde_trace *t = new_trace();
+	sonde_trace *t = n ? begin_trace(&sources[0]) : new_trace();
 	sonde_status status = t ? SONDE_OK : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 
 	for (size_t i = 0; i < n; i++) {
@@ -266,10 +310,35 @@ sonde_status trace_open_recordings(const trace_source *sources, size_t n, sonde_
 	return t ? complete(t, status, ret_trace, err) : status;
 }
 
+sonde_trace *trace_hold(const sonde_trace *t)
+{
+	sonde_trace *held = (sonde_trace *)(uintptr_t)t;
+
+	__atomic_add_fetch(&held->n_holders, 1, __ATOMIC_RELAXED);
+	return held;
+}
+
+/* What it does not share with the trace that it was made of. */
+static void free_window(sonde_trace *w)
+{
+	index_free(w->index);
+	free(w->walked_steps);
+	VEC_DONE(&w->streams);
+	VEC_DONE(&w->blocks);
+	VEC_DONE(&w->threads);
+	sonde_trace_free(w->whole);
+	free(w);
+}
+
 void sonde_trace_free(sonde_trace *t)
 {
-	if (!t)
+	/* Pairs with itself: who is the last sees what the others did. */
+	if (!t || __atomic_fetch_sub(&t->n_holders, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
+	if (t->whole) {
+		free_window(t);
+		return;
+	}
 	for (size_t i = 0; i < t->streams.n; i++) {
 		trace_stream *s = &t->streams.items[i];
 		for (size_t k = 0; s->site_pages && k < 256; k++)
@@ -277,6 +346,7 @@ void sonde_trace_free(sonde_trace *t)
 		free(s->site_pages);
 		free(s->segments);
 		VEC_DONE(&s->pairs);
+		VEC_DONE(&s->file_pairs);
 		VEC_DONE(&s->meta);
 	}
 	index_free(t->index);

@@ -7,6 +7,10 @@
  *   trace_walk()     decodes the events, thread by thread                   walk.h
  *
  * Event blocks stay encoded in the mapped file: a trace of 100 million events takes some 100 bytes a block here.
+ *
+ * A recording that is still being written is opened again and again. trace_source.before names what was read of it, and
+ * only what is new is scanned (trace_resume.c). trace_window() makes a trace of its newest events alone, and one that
+ * goes on from such a window never holds more: the cost does not grow with the recording (trace_window.c).
  */
 #ifndef SONDE_STORE_TRACE_H
 #define SONDE_STORE_TRACE_H
@@ -58,11 +62,16 @@ typedef struct trace_stream {
 	stream_block info;
 	bool has_info;
 	bool live;	   /* its program still runs */
-	uint64_t n_kept;   /* events that are there */
+	uint64_t n_kept;   /* events of the recording */
 	uint64_t n_joined; /* of them: from the ring */
+	uint64_t n_before; /* of them: older than the window, so their blocks are not here */
+	uint32_t file;	   /* where its BLOCK_STREAM is, which is written again in place */
+	uint64_t info_at;
 	uint32_t ring_missing;
+	int unsaved_errno;	 /* why its program is gone and what was joined could not go into the file; 0: it did */
 	trace_site **site_pages; /* by the high byte of the id, then by the low one; NULL where there are none */
-	VEC(clock_pair) pairs;
+	VEC(clock_pair) file_pairs; /* as they are in the file */
+	VEC(clock_pair) pairs;	    /* those and the ring's, rising */
 	uint64_t settled_ticks; /* of the last pair before those of the ring: times of ticks before it stay as they are
 				 */
 	bool has_joined_pairs;
@@ -80,9 +89,11 @@ typedef struct trace_block {
 	uint32_t n_events;
 	uint32_t skip; /* so many of its events are in the block before */
 	bool joined;   /* from the ring */
+	uint16_t file; /* that it is in, unless it is joined */
 	events_head head;
 	const uint8_t *bytes; /* behind the head, encoded */
 	size_t len;
+	uint64_t end_ticks; /* of its last event; 0: not looked at yet */
 } trace_block;
 
 typedef struct trace_thread {
@@ -107,9 +118,9 @@ typedef struct trace_diagnostics {
 	uint64_t n_rings_missing; /* killed, and the ring is gone: the last events may be missing, nobody knows how many
 				   */
 	uint64_t n_damaged_blocks, skipped_bytes;
-	int64_t first_damage;			   /* byte offset, -1: none */
-	uint64_t truncated_bytes;		   /* of a block cut off at the end of the file */
-	uint64_t torn_index_bytes;		   /* of an index that is cut off; nothing is missing without it */
+	int64_t first_damage;	   /* byte offset, -1: none */
+	uint64_t truncated_bytes;  /* of a block cut off at the end of the file */
+	uint64_t torn_index_bytes; /* of an index that is damaged or cut off; nothing is missing without it */
 	uint64_t n_lost_import, n_repaired_import; /* what index_diagnostics() sum up to */
 } trace_diagnostics;
 
@@ -117,17 +128,17 @@ typedef struct trace_file {
 	const char *path;
 	uint8_t *bytes;
 	size_t len;
-	size_t from; /* where the scan begins */
+	size_t from; /* where the scan begins: blocks before are known */
 	uint64_t inode;
-	size_t sound; /* blocks before were found whole earlier: their checksums are not looked at again */
-	size_t cut;   /* where a block or index begins that the end of the file cuts off, or a whole index; len: nowhere
-		       */
+	size_t cut; /* where a block or index begins that the end of the file cuts off, or a whole index; len: nowhere
+		     */
 	size_t truncated; /* bytes of that block */
 	enum { BYTES_OWNED, BYTES_MAPPED, BYTES_BORROWED } bytes_are;
 } trace_file;
 
 struct sonde_trace {
 	arena arena;
+	unsigned n_holders; /* beside the first owner; atomic */
 	intern_table strings;
 	intern_table stream_ids; /* 8 bytes each; its numbers are the indexes of streams */
 	VEC(trace_file) files;
@@ -141,8 +152,15 @@ struct sonde_trace {
 	uint64_t n_blocks_of[BLOCK_KINDS], bytes_of[BLOCK_KINDS];
 	uint64_t index_bytes;	     /* of the files, behind the blocks */
 	trace_site unnamed, refused; /* of an id that nothing explains; of names that found no room */
+	trace_site cut_step;	     /* of a step that began before the window */
 	int64_t start_ns, end_ns;    /* CLOCK_MONOTONIC, over all streams */
+	uint32_t scanned_file;	     /* number of the file whose blocks are being added, or TRACE_RING */
+	uint64_t whole_max;	     /* trace_source.whole_max */
+	bool is_window;		     /* its blocks are the newest ones only */
+	int64_t window_ns;	     /* of a window: events from then on are all here */
+	sonde_trace *whole;	     /* of a window: what it was made of, which owns what they share; or NULL */
 	sonde_index *index;	     /* the events in their indexed form (index.h), or NULL; the trace's own */
+	const char *warning;	     /* sonde_trace_warning(), or NULL */
 	void *walked_steps;	     /* analyze/step_list.c keeps what took a walk; one malloc */
 };
 
@@ -160,20 +178,51 @@ trace_stream *trace_stream_of(sonde_trace *t, uint64_t id);
 /* Texts and times from a stranger: terminated and bounded, once. */
 void trace_sanitize_info(stream_block *info);
 
-/* For a stream of the last file that was not closed: reads its ring. When the program is gone and the file can be
+/* For a stream that was not closed: reads its ring. When the program is gone and the file can be
    written, the file is made whole and the ring removed. False when out of memory. */
 bool trace_join(sonde_trace *t, uint64_t stream);
+enum { TRACE_RING = UINT16_MAX }; /* files are numbered below */
+
+/* Events that were joined and could not be saved into their files. Add up those of several traces in one that is 0. */
+typedef struct trace_unsaved {
+	uint64_t n_events;
+	size_t n_rings;
+	int error;	     /* the first */
+	char ring_path[256]; /* and its ring */
+} trace_unsaved;
+void trace_add_unsaved(const sonde_trace *t, trace_unsaved *u);
+/* What it was, why, and what happens to them; path is that of the file. */
+void trace_unsaved_text(const trace_unsaved *u, const char *path, char *out, size_t size);
 
 sonde_status trace_finish(sonde_trace *t, sonde_error *err);
-bool trace_settle_processes(sonde_trace *t); /* one entry each; processes.c */
+void trace_name_threads(sonde_trace *t);			 /* as the streams' meta data says */
+trace_site trace_special_site(sonde_trace *t, const char *name); /* its name is INTERN_NONE when out of memory */
+bool trace_settle_processes(sonde_trace *t);			 /* one entry each; processes.c */
 
 /* A recording: a file that is mapped or, when there are bytes, what was read of a pipe or unpacked. */
 typedef struct trace_source {
 	const char *path; /* NULL: standard input */
 	uint8_t *bytes;	  /* malloc'ed; trace_open_recordings frees them, whatever happens */
 	size_t len;
-	const sonde_trace *before; /* what it was when it was opened earlier, or NULL: it has only grown since */
+	const sonde_trace *before; /* what it was when it was opened earlier, or NULL; only of the first source */
+	/* A recording of more events may become a window by itself, so that a scan keeps few blocks; 0: no limit. */
+	uint64_t whole_max;
 } trace_source;
+
+/* Maps one more file. NULL on failure. */
+trace_file *trace_map_file(sonde_trace *t, const char *path, sonde_error *err);
+/* Takes over what `before` knows, with its files mapped anew, to scan on behind it. *ret_resumed: the files are still
+   those that were read. Otherwise nothing was taken. False when out of memory. */
+bool trace_resume(sonde_trace *t, const sonde_trace *before, bool *ret_resumed);
+
+/* The newest events, about n of them, and the last block of every thread. Takes `whole` on success, which lives as long
+   as the window. Names, clock, totals and time span stay those of the whole recording. */
+sonde_status trace_window(sonde_trace *whole, uint64_t n_events, sonde_trace **ret_window, sonde_error *err);
+/* While a file is scanned: drops its older blocks, from number `first` on, when there are too many. False when out of
+   memory. */
+bool trace_prune(sonde_trace *t, size_t first);
+uint64_t trace_n_shown(const sonde_trace *t); /* events in its blocks */
+uint64_t trace_end_ticks(trace_block *b);     /* of its last event */
 
 /* Recordings that belong together, as one trace; see sonde_trace_open. */
 sonde_status trace_open_recordings(const trace_source *sources, size_t n, sonde_trace **ret_trace, sonde_error *err);
@@ -231,6 +280,9 @@ sonde_status trace_of_index(sonde_index *index, sonde_trace **ret_trace, sonde_e
 enum { TRACE_DEVICE_OTHER = 20 };      /* device type of what is no CPU and no GPU; PyTorch: PrivateUse1 */
 uint32_t trace_index_device(const sonde_trace *t, const int64_t *allocation);
 const char *trace_index_device_name(const sonde_trace *t, uint32_t device, char *buffer, size_t size);
+
+/* The trace for one owner more: sonde_trace_free() releases it when the last one calls it. Any thread. */
+sonde_trace *trace_hold(const sonde_trace *t);
 
 /* From a time of a row to one of the trace. */
 static inline int64_t trace_index_ns(const sonde_trace *t, int64_t ns)

@@ -20,6 +20,9 @@ static int compare_blocks(const void *a, const void *b)
 		return x->head.thread < y->head.thread ? -1 : 1;
 	if (x->head.first_word != y->head.first_word)
 		return x->head.first_word < y->head.first_word ? -1 : 1;
+	/* What the file has counts before what the ring has: blocks of the file stay as they are. */
+	if (x->joined != y->joined)
+		return x->joined ? 1 : -1;
 	return x->head.n_words > y->head.n_words ? -1 : x->head.n_words < y->head.n_words;
 }
 
@@ -40,26 +43,53 @@ static bool skip_words(trace_block *b, uint64_t n_words)
 	return true;
 }
 
-/* Removes blocks whose words another one has: the file and the ring both had them when the program was killed. The
-   writer flushes whole events, so a block either repeats what is there or begins where it ends. */
+static bool is_same_thread(const trace_block *a, const trace_block *b)
+{
+	return a->stream == b->stream && a->head.thread == b->head.thread;
+}
+
+static uint64_t end_word(const trace_block *b)
+{
+	return b->head.first_word + b->head.n_words;
+}
+
+static void uncount_joined(sonde_trace *t, const trace_block *b, uint64_t n_events)
+{
+	uint64_t *n = &t->streams.items[b->stream].n_joined;
+
+	if (b->joined)
+		*n -= *n < n_events ? *n : n_events;
+}
+
+/* Removes blocks whose words another one has: the file and the ring both had them when the program was killed or its
+   writer moved them. The writer flushes whole events, so a block either repeats what is there or begins where it ends.
+ */
 static bool drop_repeated(sonde_trace *t)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < t->blocks.n; i++) {
 		trace_block *b = &t->blocks.items[i], *last = kept ? &t->blocks.items[kept - 1] : NULL;
-		bool same = last && last->stream == b->stream && last->head.thread == b->head.thread;
-		uint64_t have = same ? last->head.first_word + last->head.n_words : 0;
-		trace_stream *s = &t->streams.items[b->stream];
-		/* While a program runs, its thread may fill one chunk and begin the next between our looks at the two:
-		   what comes after a gap is later than what we saw. */
-		bool too_late = same && b->joined && s->live && b->head.first_word > have;
-		if (too_late || (same && b->head.first_word + b->head.n_words <= have)) {
-			s->n_joined -= s->n_joined < b->n_events ? s->n_joined : b->n_events;
+		bool is_live = t->streams.items[b->stream].live, same = last && is_same_thread(last, b);
+		/* While a program runs, what the ring had gives way to the file: the rest of it is there next time. */
+		if (same && is_live && last->joined && !b->joined && b->head.first_word < end_word(last)) {
+			uncount_joined(t, last, last->n_events);
+			kept--;
+			i--;
 			continue;
 		}
+		uint64_t have = same ? end_word(last) : 0;
+		/* Its thread may fill one chunk and begin the next between our looks at the two: what comes after a gap
+		   is later than what we saw. */
+		bool too_late = same && b->joined && is_live && b->head.first_word > have;
+		if (too_late || (same && end_word(b) <= have)) {
+			uncount_joined(t, b, b->n_events);
+			continue;
+		}
+		uint64_t n_events = b->n_events;
 		if (same && b->head.first_word < have && !skip_words(b, have - b->head.first_word))
 			return false;
+		uncount_joined(t, b, n_events - b->n_events);
 		t->blocks.items[kept++] = *b;
 	}
 	t->blocks.n = kept;
@@ -70,6 +100,10 @@ static bool make_threads(sonde_trace *t)
 {
 	trace_thread *thread = NULL;
 
+	for (size_t i = 0; i < t->streams.n; i++) {
+		t->streams.items[i].n_kept = t->streams.items[i].n_before;
+		t->diagnostics.n_kept += t->streams.items[i].n_before;
+	}
 	for (size_t i = 0; i < t->blocks.n; i++) {
 		const trace_block *b = &t->blocks.items[i];
 		if (!thread || thread->stream != b->stream || thread->number != b->head.thread) {
@@ -98,7 +132,7 @@ static trace_thread *find_thread(const sonde_trace *t, size_t stream, uint32_t n
 	return at < t->threads.n && all[at].stream == stream && all[at].number == number ? &all[at] : NULL;
 }
 
-static void name_threads(sonde_trace *t)
+void trace_name_threads(sonde_trace *t)
 {
 	for (size_t i = 0; i < t->streams.n; i++) {
 		const trace_stream *s = &t->streams.items[i];
@@ -160,22 +194,11 @@ static void check_totals(sonde_trace *t)
 	t->diagnostics.n_lost_damaged = written > kept ? written - kept : 0;
 }
 
-static int64_t last_event_ns(const trace_stream *s, const trace_block *b)
+static int64_t last_event_ns(const trace_stream *s, trace_block *b)
 {
-	static const event_reader empty;
-	event_reader *r = malloc(sizeof *r);
 	size_t hint = 0;
-	event e;
 
-	uint64_t ticks = b->head.base_ticks;
-	if (r) {
-		*r = empty;
-		events_open(r, b->bytes, b->len, ticks);
-		while (events_next(r, &e))
-			ticks = e.ticks > ticks ? e.ticks : ticks;
-		free(r);
-	}
-	return clock_map_ns(s, ticks, &hint);
+	return clock_map_ns(s, trace_end_ticks(b), &hint);
 }
 
 /* Of a closed stream not all of whose events are there the file may have been cut: it ends with what is left, not when
@@ -217,7 +240,7 @@ static void find_span(sonde_trace *t)
 	for (size_t i = 0; i < t->threads.n; i++) {
 		const trace_thread *thread = &t->threads.items[i];
 		const trace_stream *s = &t->streams.items[thread->stream];
-		const trace_block *first = &t->blocks.items[thread->first_block];
+		trace_block *first = &t->blocks.items[thread->first_block];
 		size_t hint = 0;
 		if (s->has_info && s->info.end_ns)
 			continue;
@@ -249,7 +272,7 @@ static void anchor_clock(const sonde_trace *t, uint32_t number)
 		s->segments[0] = (clock_segment){ first, trace_bounded_ns(s->info.start_ns), UINT64_C(1) << 32 };
 }
 
-static trace_site special_site(sonde_trace *t, const char *name)
+trace_site trace_special_site(sonde_trace *t, const char *name)
 {
 	return (trace_site){ .name = intern(&t->strings, name, strlen(name)),
 			     .category = intern(&t->strings, "other", 5),
@@ -261,8 +284,8 @@ sonde_status trace_finish(sonde_trace *t, sonde_error *err)
 	if (t->blocks.n)
 		qsort(t->blocks.items, t->blocks.n, sizeof t->blocks.items[0], compare_blocks);
 	bool ok = drop_repeated(t) && trace_settle_processes(t);
-	t->unnamed = special_site(t, "(unnamed)");
-	t->refused = special_site(t, "(too many names)");
+	t->unnamed = trace_special_site(t, "(unnamed)");
+	t->refused = trace_special_site(t, "(too many names)");
 	ok = ok && make_threads(t) && t->unnamed.name != INTERN_NONE && t->refused.name != INTERN_NONE;
 	for (size_t i = 0; ok && i < t->streams.n; i++) {
 		trace_stream *s = &t->streams.items[i];
@@ -273,7 +296,7 @@ sonde_status trace_finish(sonde_trace *t, sonde_error *err)
 	}
 	if (!ok)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	name_threads(t);
+	trace_name_threads(t);
 	check_totals(t);
 	find_cut_ends(t);
 	find_span(t);

@@ -70,6 +70,11 @@ sonde_status trace_of_index(sonde_index *index, sonde_trace **ret_trace, sonde_e
 	return status;
 }
 
+sonde_status sonde_trace_damage(const sonde_trace *trace, sonde_error *err)
+{
+	return trace->index ? index_damage(trace->index, err) : SONDE_OK;
+}
+
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
 
 /* As PyTorch counts them (c10/core/DeviceType.h). CUDA and HIP are both what people call a GPU. */

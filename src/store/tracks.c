@@ -113,6 +113,7 @@ static bool add_packers(track_work *w, size_t n)
 		p->classes = b->classes.items;
 		p->n_sites = (uint32_t)b->sites.n;
 		p->origin_ns = b->options.origin_ns;
+		p->spilled = &b->spilled;
 		p->sums = calloc((size_t)p->n_sites + 1, sizeof *p->sums);
 		if (!p->sums || !packer_init(p))
 			return false;

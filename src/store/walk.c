@@ -3,6 +3,7 @@
  * around it ends: then it waits in `pending` for an end from another thread. Events that neither begin nor end anything
  * are in walk_special.c.
  */
+#include "store/far_times.h"
 #include "store/walk_state.h"
 
 #include "base/error.h"
@@ -166,6 +167,17 @@ static size_t find_innermost(const walk *w)
 	return SIZE_MAX;
 }
 
+/* The scope is older than the window, so it closes everything that began there. */
+static void note_lone_end(walk *w, uint32_t id)
+{
+	uint32_t *place = w->lone_ends.n < MAX_DEPTH ? VEC_ADD(&w->lone_ends) : NULL;
+
+	w->failed |= !place && w->lone_ends.n < MAX_DEPTH;
+	if (place)
+		*place = id;
+	pop_to(w, 0);
+}
+
 static void on_end(walk *w, uint32_t id)
 {
 	if (id && w->stack.n && w->stack.items[w->stack.n - 1].id == id) { /* nearly always */
@@ -175,6 +187,8 @@ static void on_end(walk *w, uint32_t id)
 	size_t at = id ? find_open(w, id) : find_innermost(w);
 	if (at == SIZE_MAX) {
 		w->counts.n_unmatched_ends++;
+		if (w->notes_lone_ends)
+			note_lone_end(w, id);
 		return;
 	}
 	pop_to(w, at + 1);
@@ -308,7 +322,8 @@ void walk_finish_pending(walk *w, bool closes)
 	for (size_t i = 0; i < a->ends.n; i++)
 		if (!a->ends.items[i].is_taken)
 			a->ends.items[n_ends++] = a->ends.items[i];
-	w->counts.n_unmatched_ends += closes ? n_ends : 0;
+	/* In a window they are those of operations that began earlier. */
+	w->counts.n_unmatched_ends += closes && !w->trace->is_window ? n_ends : 0;
 	a->pending.n = n_kept;
 	a->ends.n = closes ? 0 : n_ends;
 }
@@ -320,10 +335,14 @@ static void on_event(walk *w, const event *e)
 	uint32_t id = e->code & EVENT_ID_MASK;
 	int64_t ns = clock_map_ns(w->stream, e->ticks, &w->hint);
 
-	if (ns < w->now_ns)
+	if (__builtin_expect(ns > w->to_ns || ns < w->from_ns, 0)) { /* or all that follow would be there, too */
+		w->counts.n_outside++;
+		w->now_ns = w->now_ns == INT64_MIN ? w->trace->start_ns : w->now_ns;
+	} else if (ns < w->now_ns) {
 		w->counts.n_clamped++;
-	else
+	} else {
 		w->now_ns = ns;
+	}
 	if (e->code & EVENT_END)
 		on_end(w, id);
 	else if (id >= NAME_FULL_ID)
@@ -343,6 +362,49 @@ bool walk_goes_on(walk *w)
 	return !w->stopped;
 }
 
+/* ---- Windows ----------------------------------------------------------------------------------------------------- */
+
+static const walk_sink nothing;
+
+static void begin_cut(walk *w, size_t i)
+{
+	static const event none;
+	slice *s = &w->stack.items[i];
+
+	s->start_ns = w->now_ns;
+	s->child_ns = 0;
+	s->flags |= SLICE_CUT;
+	s->outer = i ? s[-1].user : NULL;
+	if (s->site->kind == NAME_STEP)
+		s->site = &w->trace->cut_step;
+	begun(w, s, &none);
+}
+
+/* From here on the sink sees what happens. */
+static void enter_window(walk *w)
+{
+	w->sink = w->waiting;
+	w->waiting = NULL;
+	w->counts = w->counts_before;
+	w->apart.pending.n = w->n_pending_before;
+	w->apart.ends.n = w->n_ends_before;
+	w->now_ns = w->trace->window_ns;
+	for (size_t i = 0; i < w->stack.n; i++)
+		begin_cut(w, i);
+	w->counts.n_slices += w->stack.n;
+}
+
+static void walk_until_window(walk *w)
+{
+	event e;
+
+	while (w->waiting && events_next(&w->reader, &e)) {
+		if (clock_map_ns(w->stream, e.ticks, &w->hint) >= w->trace->window_ns)
+			enter_window(w);
+		on_event(w, &e);
+	}
+}
+
 /* The events of a block from this word of the thread on. */
 void walk_block(walk *w, const trace_block *b, uint64_t from_word)
 {
@@ -352,6 +414,8 @@ void walk_block(walk *w, const trace_block *b, uint64_t from_word)
 	events_open(&w->reader, b->bytes, b->len, b->head.base_ticks);
 	for (uint32_t k = 0; (k < b->skip || word < from_word) && events_next(&w->reader, &e); k++)
 		word += event_words(&e);
+	if (__builtin_expect(w->waiting != NULL, 0))
+		walk_until_window(w);
 	while (events_next(&w->reader, &e))
 		on_event(w, &e);
 	w->counts.n_damaged += w->reader.damaged;
@@ -365,6 +429,9 @@ void walk_enter(walk *w, const trace_thread *thread)
 	w->thread = thread;
 	w->hint = 0;
 	w->now_ns = INT64_MIN;
+	int64_t far_ns = far_distance(w->trace->end_ns - w->trace->start_ns);
+	w->from_ns = w->trace->start_ns - far_ns;
+	w->to_ns = w->trace->end_ns + far_ns;
 }
 
 void walk_close(walk *w)
@@ -376,13 +443,61 @@ void walk_close(walk *w)
 		pop(w, ends_by_itself(&w->stack.items[w->stack.n - 1]) ? 0 : SLICE_OPEN);
 }
 
+/* Walks the thread for itself, to see which ends lack their begin. */
+static walk *find_lone_ends(const walk *w, const trace_thread *thread)
+{
+	walk *look = calloc(1, sizeof *look);
+
+	if (!look)
+		return NULL;
+	look->trace = w->trace;
+	look->sink = &nothing;
+	look->notes_lone_ends = true;
+	walk_enter(look, thread);
+	for (size_t i = 0; i < thread->n_blocks && !look->failed; i++)
+		walk_block(look, &w->trace->blocks.items[thread->first_block + i], 0);
+	VEC_DONE(&look->stack);
+	walk_apart_done(&look->apart);
+	free(look->n_open);
+	return look;
+}
+
+/* Enters a thread of a window: the sink waits, and what began earlier is open. Of two such scopes the one that ends
+   later is the outer one. */
+static void wait_for_window(walk *w, const trace_thread *thread)
+{
+	walk *look = find_lone_ends(w, thread);
+
+	w->waiting = w->sink;
+	w->sink = &nothing;
+	w->counts_before = w->counts;
+	w->n_pending_before = w->apart.pending.n;
+	w->n_ends_before = w->apart.ends.n;
+	w->failed |= !look || look->failed;
+	for (size_t i = look ? look->lone_ends.n : 0; i > 0; i--) {
+		uint32_t id = look->lone_ends.items[i - 1];
+		slice *s = push(w, walk_find_site(w, id), id);
+		if (s)
+			s->start_ns = w->trace->start_ns; /* the true one is unknown */
+	}
+	if (look)
+		VEC_DONE(&look->lone_ends);
+	free(look);
+}
+
 static void walk_thread(walk *w, const trace_thread *thread)
 {
 	walk_enter(w, thread);
 	if (w->sink->thread)
 		w->sink->thread(w->sink->context, thread);
+	if (w->trace->is_window)
+		wait_for_window(w, thread);
 	for (size_t i = 0; i < thread->n_blocks && !w->failed && walk_goes_on(w); i++)
 		walk_block(w, &w->trace->blocks.items[thread->first_block + i], 0);
+	if (w->waiting) { /* nothing happened since: what is open goes on */
+		enter_window(w);
+		w->now_ns = w->trace->end_ns > w->now_ns ? w->trace->end_ns : w->now_ns;
+	}
 	walk_close(w);
 }
 

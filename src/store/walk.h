@@ -7,6 +7,9 @@
  * thread; when its end comes from another thread, sink->end is called after all threads. Time never runs backwards
  * within a thread: a stamp before its predecessor's is set to that one's time. Nor does a duration that was measured
  * elsewhere: below 0 it is 0.
+ *
+ * A window (trace.h) is walked from window_ns on. What is open then begins there and is marked; so are scopes of which
+ * the window has the end alone. A step that is cut so is no step, it would seem too short.
  */
 #ifndef SONDE_STORE_WALK_H
 #define SONDE_STORE_WALK_H
@@ -17,6 +20,7 @@
 enum {
 	SLICE_OPEN = 1,	    /* no end: the recording ended first */
 	SLICE_REPAIRED = 2, /* no end: closed with the scope around it */
+	SLICE_CUT = 8,	    /* began before the window: it is shown from there on */
 	SLICE_ASYNC = 4,    /* an operation that may end on another thread or was timed elsewhere: need not nest */
 };
 
@@ -66,7 +70,7 @@ typedef struct walk_op_meta {
 
 typedef struct walk_counts {
 	uint64_t n_slices, n_instants, n_counters, n_flows, n_memory, n_device;
-	uint64_t n_open, n_repaired, n_unmatched_ends, n_clamped, n_unknown, n_damaged, n_too_deep;
+	uint64_t n_open, n_repaired, n_unmatched_ends, n_clamped, n_outside, n_unknown, n_damaged, n_too_deep;
 } walk_counts;
 
 /* What a reader wants to see; any of these may be NULL. `event` gives the payload: arguments, texts. */

@@ -25,14 +25,28 @@ static int64_t checked_duration(walk *w, int64_t ns)
 	return ns < 0 ? 0 : trace_bounded_ns(ns);
 }
 
+/* What another clock measured stays, when it was recorded: it cannot have ended later. */
+static void keep_inside(walk *w, int64_t *start_ns, int64_t *end_ns)
+{
+	if (*start_ns >= w->from_ns && *end_ns <= w->to_ns)
+		return;
+	w->counts.n_outside++;
+	*end_ns = w->now_ns;
+	if (*start_ns < w->from_ns || *start_ns > w->now_ns)
+		*start_ns = w->now_ns;
+}
+
 static void on_timed_op(walk *w, const event *e)
 {
 	if (e->n_words < 3)
 		return;
+	int64_t start_ns = trace_bounded_ns((int64_t)e->words[1]);
+	int64_t end_ns = start_ns + checked_duration(w, (int64_t)e->words[2]);
+	keep_inside(w, &start_ns, &end_ns);
 	slice s = { .site = walk_site(w, e->words[0]),
 		    .thread = w->thread,
-		    .start_ns = trace_bounded_ns((int64_t)e->words[1]),
-		    .dur_ns = checked_duration(w, (int64_t)e->words[2]),
+		    .start_ns = start_ns,
+		    .dur_ns = end_ns - start_ns,
 		    .flags = SLICE_ASYNC };
 	event none = { .ticks = e->ticks, .code = e->code };
 	w->counts.n_slices++;
@@ -86,6 +100,7 @@ static void on_device(walk *w, const event *e)
 	int64_t start_ns = trace_bounded_ns((int64_t)e->words[3]), end_ns = trace_bounded_ns((int64_t)e->words[4]);
 	w->counts.n_device++;
 	end_ns = start_ns + checked_duration(w, end_ns - start_ns);
+	keep_inside(w, &start_ns, &end_ns);
 	if (w->sink->device)
 		w->sink->device(w->sink->context, walk_site(w, e->words[2]), (uint32_t)e->words[0], e->words[1],
 				start_ns, end_ns);

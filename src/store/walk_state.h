@@ -12,12 +12,19 @@ typedef struct walk {
 	event_reader reader;
 	slice_list stack;
 	walk_apart apart;
+	VEC(uint32_t) lone_ends; /* ids of ends without a begin, when notes_lone_ends is set */
+	bool notes_lone_ends;
+	/* Before a window begins: the sink that waits for it, or NULL, and what was counted before the thread. */
+	const walk_sink *waiting;
+	walk_counts counts_before;
+	size_t n_pending_before, n_ends_before;
 	uint32_t *n_open; /* slices on the stack by id; NULL until a deep one is looked for */
 	const trace_thread *thread;
 	size_t hint;
 	size_t n_read;		  /* bytes since pages were let go of */
 	uint64_t n_done, n_total; /* bytes of events */
 	int64_t now_ns;
+	int64_t from_ns, to_ns; /* times before and behind are far outside of the recording: far_times.h */
 	bool failed, stopped;
 } walk;
 

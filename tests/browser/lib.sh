@@ -1,7 +1,7 @@
 # For scripts that drive a browser: says why it cannot be done and exits with 77, or sets CHROMIUM, NODE_PATH and $work.
 #
 #   own_traces DIRECTORY    own.sonde, leaks.sonde, cpu.json, gpu.json, empty.json, hostile.json, compiled.json.gz; torch.json.gz
-#                           and ranks.sonde where there are any
+#                           and ranks.sonde, real ones where there are any
 skip() {
 	echo "$1; tools/setup.sh browser installs it"
 	exit 77
@@ -21,14 +21,18 @@ export CHROMIUM NODE_PATH=$modules
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
 own_traces() {
-	local to=$1 data=$SOURCE/../shared/data
+	local to=$1 data=${SONDE_TEST_DATA:-$SOURCE/../shared/data} torch=tl_h100_vit ranks=syn_r4_straggler2
 
 	"$SONDE" record -o "$to/own.sonde" -- "$BUILD/prog_page" > /dev/null 2>&1 || return 1
 	"$SONDE" record --activities cpu,memory -o "$to/leaks.sonde" -- "$BUILD/prog_leaks" > /dev/null 2>&1 || return 1
 	cp "$SOURCE/tests/data/torch_compile.json.gz" "$to/compiled.json.gz"
 	echo '{"traceEvents": []}' > "$to/empty.json"
 	python3 "$SOURCE/tests/browser/traces.py" "$to" || return 1
-	[ ! -d "$data" ] || cp "$data"/traces/tl_h100_vit/*.json.gz "$to/torch.json.gz"
-	[ ! -d "$data" ] || "$SONDE" merge -o "$to/ranks.sonde" "$data/traces/syn_r4_straggler2" 2> /dev/null
+	if [ ! -d "$data/traces" ]; then
+		data=$work/made torch=python ranks=straggler
+		python3 -B "$SOURCE/tests/data/generate.py" "$data" || return 1
+	fi
+	cp "$data"/traces/$torch/*.json.gz "$to/torch.json.gz"
+	"$SONDE" merge -o "$to/ranks.sonde" "$data/traces/$ranks" 2> /dev/null || return 1
 	chmod -R u+w "$to"
 }

@@ -1,14 +1,15 @@
 // A recording that is still being written: the page follows it, stays where the reader is, and says when it has ended.
 //
-//   node live.js SONDE PROGRAM DIRECTORY
+//   node live.js SONDE PROGRAM FAST_PROGRAM DIRECTORY
 'use strict';
 const { spawn } = require('child_process');
 const fs = require('fs');
 const path = require('path');
 const { assert, assertQuiet, go, launch, open, serve } = require('./lib');
 
-const [sonde, program, directory] = process.argv.slice(2);
+const [sonde, program, fast, directory] = process.argv.slice(2);
 const file = path.join(directory, 'live.sonde');
+const large = path.join(directory, 'large.sonde');
 
 const waitFor = async (what, test, ms = 20000) => {
 	for (const end = Date.now() + ms; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 50)))
@@ -21,7 +22,7 @@ const state = page =>
 		return { ...store.view.value, end: store.end.value, steps: store.steps.value.length };
 	});
 
-(async () => {
+const follow = async () => {
 	const child = spawn(sonde, ['record', '-o', file, '--', program, '2000', '10000'], { stdio: 'ignore' });
 	await waitFor('the recording', () => fs.existsSync(file) && fs.statSync(file).size > 4096);
 	const server = await serve(sonde, [file]);
@@ -72,7 +73,46 @@ const state = page =>
 		await browser.close();
 		await server.stop();
 	}
-})().catch(error => {
-	console.error(error);
-	process.exit(1);
-});
+};
+
+// One that grows faster than it is read: the page shows its newest part and says so, and everything in the end.
+const followFast = async () => {
+	const stop = path.join(directory, 'stop');
+	const child = spawn(sonde, ['record', '-o', large, '--', fast, '200', stop, '2', '3000'], { stdio: 'ignore' });
+	const size = () =>
+		fs
+			.readdirSync(directory)
+			.filter(name => name.startsWith('large.sonde') && !name.endsWith('.ring'))
+			.reduce((sum, name) => sum + fs.statSync(path.join(directory, name)).size, 0);
+	await waitFor('a large recording', () => size() > 30 << 20, 120000);
+	const server = await serve(sonde, [large]);
+	const browser = await launch();
+
+	try {
+		const { page, seen } = await open(browser, server);
+
+		await go(page, server, 's=1&v=timeline');
+		await page.waitForSelector('.window-note', { timeout: 60000 });
+		assert.match(await page.textContent('.window-note'), /^The newest [\d.]+ \w+ of [\d.]+ \w+; older events are /);
+		await waitFor('the window', async () => {
+			const { from, to, end } = await state(page);
+			return from > end / 2 && to === end;
+		});
+		fs.writeFileSync(stop, '');
+		await page.waitForSelector('.window-note', { state: 'detached', timeout: 200000 });
+		await waitFor('everything', async () => (await state(page)).from === 0);
+		assertQuiet(seen, 'a recording that grows fast');
+	} finally {
+		fs.writeFileSync(stop, '');
+		child.kill('SIGTERM');
+		await browser.close();
+		await server.stop();
+	}
+};
+
+follow()
+	.then(followFast)
+	.catch(error => {
+		console.error(error);
+		process.exit(1);
+	});

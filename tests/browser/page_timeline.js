@@ -212,7 +212,6 @@ async function search(browser, server) {
 
 // From a kernel to the call that launched it, and back.
 async function flows(browser, server) {
-	if (!server.idOf('torch.json.gz')) return;
 	const { page, seen, context } = await open(browser, server);
 
 	await go(page, server, `s=${server.idOf('torch.json.gz')}&v=sql`);
@@ -279,10 +278,9 @@ async function notes(browser, server) {
 
 // From a finding to its evidence.
 async function showMe(browser, server) {
-	const name = server.idOf('torch.json.gz') ? 'torch.json.gz' : 'own.sonde';
 	const { page, seen, context } = await open(browser, server);
 
-	await go(page, server, `s=${server.idOf(name)}&v=bottlenecks`);
+	await go(page, server, `s=${server.idOf('torch.json.gz')}&v=bottlenecks`);
 	const button = await page.$('.finding button:not([disabled])');
 	assert.ok(button, 'there is a finding with evidence');
 	await button.click();

@@ -2,6 +2,7 @@
  * Every macro of <sonde/record.h>, in code that is C99 and C++11. headers.sh compiles it at every level, and looks that
  * nothing of Sonde remains at SONDE_LEVEL_OFF and that no macro is missing here.
  */
+#include <stdlib.h>
 #include <sonde/record.h>
 
 /* On one line, in another. */
@@ -23,6 +24,7 @@ double use_macros(int n, double x)
 	/* Used by macros alone: without them there must be no warning either. */
 	int64_t number = n, shape[1] = { n };
 	double loss = x, flops = 2.0 * n;
+	const char *name = n > 3 ? "one" : "other";
 
 	for (int i = 0; i < n; i++) {
 		SONDE_STEP(i);
@@ -30,6 +32,11 @@ double use_macros(int n, double x)
 		SONDE_SCOPE("outer");
 		SONDE_SCOPE("second on the same level");
 		SONDE_MODULE("layer");
+		SONDE_SCOPE_CATEGORY("of a category", SONDE_DATA_LOAD);
+		SONDE_SCOPE_NAMED(name);
+		SONDE_MODULE_NAMED(name);
+		SONDE_OP_NAMED(name, SONDE_COMPUTE);
+		SONDE_OP_NAMED(name, SONDE_COMPUTE, .flops = flops);
 		SONDE_DETAIL("fine");
 		SONDE_SCOPE_ARGS("linear", SONDE_I64("layer", i), SONDE_F64("x", x), SONDE_STR("type", "f32"),
 				 SONDE_SHAPE("shape", dims, 2));
@@ -42,6 +49,11 @@ double use_macros(int n, double x)
 		{
 			x += 1;
 		}
+		SONDE_OP_SCOPE("rest of the block", SONDE_COMPUTE);
+		SONDE_OP_SCOPE("with its work", SONDE_COMPUTE, .flops = flops, .bytes = x, .shape = dims, .n_dims = 2,
+			       .type = "f32");
+		if (n == 7)
+			continue;
 		SONDE_OP("plain", SONDE_COMPUTE) {
 			x += 1;
 		}
@@ -60,4 +72,14 @@ double use_macros(int n, double x)
 	sonde_alloc(SONDE_CPU, dims, sizeof dims, 0);
 	sonde_free(SONDE_GPU(0), dims);
 	return x;
+}
+
+/* Memory that is not initialized yet is no reason for a warning. */
+void *use_fresh_memory(void);
+void *use_fresh_memory(void)
+{
+	void *fresh = malloc(100);
+
+	sonde_alloc(SONDE_CPU, fresh, 100, 0);
+	return fresh;
 }

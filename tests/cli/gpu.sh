@@ -21,11 +21,16 @@ for format in --json --csv --markdown --html; do
 	want_code 0
 done
 
-data=$SOURCE/../shared/data/traces
-if [ ! -d "$data" ]; then
-	echo "skipped in part: no ../shared/data"
-	finish
-fi
+generate made
+for vendor in nvidia amd; do
+	run analyze gpu made/traces/$vendor
+	want_in "$out" "kernels run 65.0 % of the time"
+	run analyze gpu --csv --table gpu_allocated made/traces/$vendor
+	want "no peak of 6 MiB" grep -q '^gpu0,0,.*6291456' .out
+done
+
+real_data traces || finish
+data=$data/traces
 run analyze gpu "$data/tb_resnet50_nw4_a"/*.gz
 want_in "$out" "kernels run 74.5 % of the time"
 run analyze gpu --csv --table gpu_allocated "$data/tb_resnet50_nw4_a"/*.gz

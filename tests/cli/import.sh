@@ -130,7 +130,7 @@ want_err "sonde: missing.json: No such file or directory"
 echo "no trace" > text
 run import text -o x.sonde
 want_code 3
-want_err "sonde: text: no trace that Sonde knows: neither its own nor Chrome trace JSON"
+want_err "sonde: text: unrecognized format: expected a .sonde file or Chrome trace JSON"
 printf '\x1f\x8b\x08 nonsense' > bad.gz
 run import bad.gz -o x.sonde
 want_code 3
@@ -240,6 +240,23 @@ run info run.sonde
 want_code 0
 want_in "$out" "the same rank in several files: numbered in their order"
 want_in "$out" "clocks not comparable: rank 1 shifted"
+# Recordings beside other tools' traces are left out, and named; those that have the name of a trace are not.
+mkdir mixed
+echo '[{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]' > mixed/a.json
+run import mixed/a.json
+run report mixed
+want_code 0
+want_err ""
+cp mixed/a.sonde mixed/b.sonde
+run report mixed
+want_code 0
+want_err "sonde: mixed: b.sonde is left out because the directory has traces of other tools; name it to open it"
+cp mixed/a.sonde mixed/c.sonde
+run info mixed/
+want_code 0
+want_err "sonde: mixed/: 2 .sonde files (b.sonde ...) are left out because the directory has traces of other tools; name them to open them"
+rm -r mixed
+
 # What a directory holds beside traces is left out; what was named is not.
 mkdir mixed
 make_trace mixed/a.json
@@ -263,7 +280,19 @@ run report --csv mixed/a.json
 want_out "$report"
 run merge mixed/a.json mixed/config.json -o mixed.sonde
 want_code 3
-want_err 'sonde: mixed/config.json: byte 12: JSON without "traceEvents"'
+want_err 'sonde: mixed/config.json: byte 12: unrecognized format: a JSON object without a list "traceEvents"; expected Chrome trace JSON or a .sonde file'
+echo '[1, 2, 3]' > numbers.json
+run report numbers.json
+want_code 3
+want_in "$err" "sonde: numbers.json: byte 1: unrecognized format: a JSON list without any trace event (3 other elements)"
+rm numbers.json
+for empty in '[]' '{"traceEvents": []}'; do
+	echo "$empty" > none.json
+	run report none.json
+	want_code 0
+	want_in "$out" "no events"
+done
+rm none.json
 rm mixed/a.json
 run info mixed
 want_code 3

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Counts what is in Chrome traces, independently, and compares with what `sonde query` says.
 
-    import_counts.py SONDE SET...    a SET is a file, or files with a comma between them: the ranks of one trace
+    import_counts.py SONDE SET...    a SET is a file, or files with a comma between them: the ranks of one trace; or the
+                                     directory that tests/data/generate.py wrote, whose answers.json must agree, too
 
 Events by phase; slices, their time and their arguments by category; kernels, launches, flows, steps, counters, instants
 and allocations; names of processes and threads. Times are whole nanoseconds on both sides. Whatever is lost must be
@@ -235,27 +236,72 @@ def differ_texts(sonde, files, want):
     return sum(((want - texts) + (texts - want)).values())
 
 
-def main():
-    sonde, n_wrong, n_files, n_events = sys.argv[1], 0, 0, 0
-    gc.disable()
-    for files in (arg.split(",") for arg in sys.argv[2:]):
-        want, texts = count(files)
-        is_ = {(what, key or ""): int(n) for what, key, n in ask(sonde, files, QUERY) if n and int(n)}
-        want.pop(("flow points", ""), None)
-        if os.environ.get("VERBOSE"):
-            print(f"{files[0]}: {want['events', '']} events, {len(want)} figures")
-        if texts and differ_texts(sonde, files, texts):
-            print(f"{','.join(files)}: arguments differ")
+def compare(about, what, want, is_):
+    """Returns how many figures differ."""
+    n_wrong = 0
+    for key in sorted(want, key=str):
+        if want[key] != is_.get(key, 0):
+            print(f"{about}: {what}: {' '.join(key)}: {is_.get(key, 0)}, not {want[key]}")
             n_wrong += 1
-        for key in sorted(want.keys() | is_.keys(), key=str):
-            if want.get(key, 0) != is_.get(key, 0):
-                print(f"{','.join(files)}: {key[0]} {key[1]}: {is_.get(key, 0)}, not {want.get(key, 0)}")
-                n_wrong += 1
-        n_files += len(files)
-        n_events += want.get(("events", ""), 0)
+    return n_wrong
+
+
+def figures(sonde, files):
+    return {(what, key or ""): int(n) for what, key, n in ask(sonde, files, QUERY) if n and int(n)}
+
+
+def compare_generated(sonde, folder):
+    """Figures that are known by construction; some of the files cannot be counted here, as they are damaged."""
+    answers, n_wrong, n = json.load(open(os.path.join(folder, "answers.json"))), 0, 0
+    for name, answer in answers.items():
+        is_ = {f"{what} {key}".strip(): n for (what, key), n in figures(sonde, paths(folder, answer)).items()}
+        n_wrong += compare(name, "by construction", {(k,): v for k, v in answer["figures"].items()},
+                           {(k,): v for k, v in is_.items()})
+        n += len(answer["figures"])
+        if "streams" in answer:
+            rows = ask(sonde, paths(folder, answer), "select rank, stream, sum(dur) from kernels group by 1, 2 order by 1, 2")
+            n, wrong = n + len(rows), rows != answer["streams"]
+            if wrong:
+                print(f"{name}: ns by rank and stream: {rows}, not {answer['streams']}")
+            n_wrong += wrong
+    print(f"{n} figures known by construction, {n_wrong} differ")
+    return n_wrong
+
+
+def paths(folder, answer):
+    return [os.path.join(folder, file) for file in answer["files"]]
+
+
+def compare_counted(sonde, files):
+    """Returns how many events there are and how many figures differ."""
+    want, texts = count(files)
+    is_, about = figures(sonde, files), ",".join(files)
+    want.pop(("flow points", ""), None)
+    if os.environ.get("VERBOSE"):
+        print(f"{files[0]}: {want['events', '']} events, {len(want)} figures")
+    n_wrong = compare(about, "counted", {key: want.get(key, 0) for key in want.keys() | is_.keys()}, is_)
+    if texts and differ_texts(sonde, files, texts):
+        print(f"{about}: arguments differ")
+        n_wrong += 1
+    return want.get(("events", ""), 0), n_wrong
+
+
+def main():
+    sonde, n_wrong, n_files, n_events, sets = sys.argv[1], 0, 0, 0, []
+    gc.disable()
+    for arg in sys.argv[2:]:
+        if os.path.isdir(arg):
+            n_wrong += compare_generated(sonde, arg)
+            answers = json.load(open(os.path.join(arg, "answers.json")))
+            sets += [paths(arg, answer) for name, answer in answers.items() if not name.startswith("damaged/")]
+        else:
+            sets.append(arg.split(","))
+    for files in sets:
+        n, wrong = compare_counted(sonde, files)
+        n_files, n_events, n_wrong = n_files + len(files), n_events + n, n_wrong + wrong
         gc.collect()
     print(f"{n_files} files, {n_events} events, {n_wrong} figures differ")
-    sys.exit(1 if n_wrong else 0)
+    sys.exit(1 if n_wrong or not n_files else 0)
 
 
 main()

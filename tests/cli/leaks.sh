@@ -51,11 +51,16 @@ for format in "" --json --csv --markdown --html; do
 	want_code 0
 done
 
-data=$SOURCE/../shared/data/torch
-if [ ! -d "$data" ]; then
-	echo "skipped in part: no ../shared/data"
-	finish
-fi
+generate made
+table leak_places made/traces/cpu_only
+want_in "$out" "aten::empty,,,cpu,0,1048576,4,4194304,4,0,3,nearly all"
+run analyze leaks made/traces/cpu_only
+want_in "$out" "memory of cpu grows by 1.00 MiB per step over 4 steps"
+run analyze leaks made/traces/nvidia
+want_in "$out" "nothing stays: all of"
+
+real_data torch || finish
+data=$data/torch
 table leak_places "$data/kineto_leak.json.gz"
 want_in "$out" "aten::empty,keep_forever,,cpu,0,1048576,8,8388608,8,2,9,nearly all"
 run analyze leaks "$data/kineto_leak.json.gz"

@@ -57,6 +57,55 @@ want_in "$out" "name,category,calls,total_ns,self_ns,avg_ns,min_ns,max_ns,std_ns
 run report --sort nonsense run.sonde
 want_code 2
 
+# The end of the file's name chooses the format; an option wins.
+mkdir ends && cd ends || exit 1
+looks_like() { # looks_like FORMAT FILE
+	case $1 in
+	json) head -c 1 "$2" | grep -q '[{]' ;;
+	csv) head -n 1 "$2" | grep -q $',.*\r$' ;;
+	markdown) head -n 1 "$2" | grep -q '^## ' ;;
+	html) head -n 1 "$2" | grep -q '^<!doctype html>' ;;
+	text) [ -s "$2" ] && ! grep -q -E '^([{]|## |<!doctype|.*,.*\r$)' "$2" ;;
+	esac
+}
+for asked in "report" "summary" "info" "hta" "bottlenecks" "analyze report" "compare ../whole.sonde" "query" "doctor"; do
+	files=(../whole.sonde)
+	[ "$asked" = doctor ] && files=()
+	[ "$asked" = query ] && files=(../whole.sonde "select 1 as a, 2 as b")
+	for end in json:json csv:csv md:markdown html:html HTML:html txt:text other:text; do
+		name=x.${end%:*}
+		case $asked.$name in query.x.md | query.x.[hH]* | doctor.x.[mchH]*) continue ;; esac
+		# shellcheck disable=SC2086
+		run $asked -o $name "${files[@]}"
+		want_code 0
+		want "$name does not look like ${end#*:}: $(head -n 1 $name)" looks_like "${end#*:}" $name
+	done
+	# shellcheck disable=SC2086
+	run $asked --json -o y.html "${files[@]}"
+	want_code 0
+	want "the name wins over the option" looks_like json y.html
+	# shellcheck disable=SC2086
+	run $asked -o z.svg "${files[@]}"
+	want_code 2
+	want_in "$err" "it cannot write 'z.svg', only .txt, .json"
+	want "z.svg was written" [ ! -e z.svg ]
+done
+run query -o z.html ../whole.sonde "select 1"
+want_code 2
+want_in "$err" "it cannot write 'z.html', only .txt, .json, .csv"
+run query --csv -o z.html ../whole.sonde "select 1"
+want_code 0
+run export -o z.csv ../whole.sonde
+want_code 2
+want_in "$err" "it cannot write 'z.csv', only .json"
+for asked in "import -o z.json ../whole.sonde" "merge -o z.json ../whole.sonde ../run.sonde" "record -o z.json true"; do
+	# shellcheck disable=SC2086
+	run $asked
+	want_code 2
+	want_in "$err" "it cannot write 'z.json', only .sonde"
+done
+cd .. && rm -r ends
+
 # What is read is not written, nor is another recording: a slip of the finger must not cost anyone their trace.
 mkdir traces
 echo '[{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]' > traces/a.json

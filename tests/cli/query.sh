@@ -294,9 +294,10 @@ for name, (n, ns) in sorted(categories.items()):
 print(f"kernels,{len(kernels)}")
 print(f"args,{with_args}")
 EOT
-traces=$SOURCE/../shared/data/traces
-[ -d "$traces" ] || { echo "query: real traces were not counted: no ../shared/data"; finish; }
-for path in "$traces"/hta_simple_add/rank0.json.gz "$traces"/tb_resnet50_nw0_b/rank0.json.gz "$traces"/tl_h100_bert/rank0.json.gz; do
+generate made
+paths=(made/traces/{nvidia,amd}/rank0.json.gz)
+! real_data traces || paths+=("$data"/traces/{hta_simple_add,tb_resnet50_nw0_b,tl_h100_bert}/rank0.json.gz)
+for path in "${paths[@]}"; do
 	python3 count.py "$path" > want.csv
 	run query --csv "$path" "select category, count(*), sum(dur) from slices group by category order by category;
 		select 'kernels', count(*) from kernels where class in ('kernel', 'copy', 'communication');

@@ -92,16 +92,26 @@ want_err "sonde: cannot write no/such/directory: No such file or directory"
 # ---- A process that outlives the program goes on, and that is said
 
 # shellcheck disable=SC2016
-run record -o run.sonde sh -c '"$0" 1000 1000 > .simple & echo $! > .pid; until [ -s .simple ]; do sleep 0.01; done' "$BUILD/prog_simple"
+run record -o run.sonde sh -c '"$0" 600 .stop & echo $! > .pid; until [ -s run.sonde.part.$! ]; do sleep 0.01; done' "$BUILD/prog_live"
 want_code 0
-want_in "$err" "sonde: a process of the program still runs; what it records is in run.sonde.part.*, which is read with run.sonde"
+pid=$(cat .pid)
+want_in "$err" "sonde: process $pid (prog_live) still runs and records into run.sonde.part.$pid; sonde report run.sonde reads that too, now and later"
+run record -o run.sonde true # neither the file nor its part gives way to another recording
+want_code 4
+want_err "sonde: run.sonde: process $pid of an earlier recording still writes run.sonde.part.$pid; both are left alone"
+run report run.sonde
+want_in "$out" "the program is still running"
+: > .stop
 for _ in $(seq 1000); do
-	kill -0 "$(cat .pid)" 2> /dev/null || break
+	kill -0 "$pid" 2> /dev/null || break
 	sleep 0.01
 done
 run report --csv run.sonde
-want_in "$out" "simple,other,1000,"
-rm -f run.sonde* .simple .pid
+want_in "$out" "wait_a_little,other,"
+run record -o run.sonde true # and now both do
+want_code 0
+want "a part is left: $(ls)" [ "$(ls run*)" = run.sonde ]
+rm -f run.sonde* .stop .pid
 
 # ---- The environment says where the runtime writes, and nothing else changes
 

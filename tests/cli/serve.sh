@@ -20,13 +20,10 @@ if ! command -v python3 > /dev/null; then
 	echo "serve: was not asked: no python3"
 	finish
 fi
-traces=$SOURCE/../shared/data/traces
-real=()
-for path in "$traces"/tl_h100_bert/rank0.json.gz "$traces"/tb_resnet50_nw0_b/rank0.json.gz; do
-	[ ! -e "$path" ] || real+=("$path")
-done
-[ ${#real[@]} -gt 0 ] || echo "serve: was not asked about real traces: no ../shared/data"
-for part in "serve_access.py a.json" "serve_api.py ${real[*]}"; do
+generate made
+paths=("$work"/made/traces/{nvidia,amd}/rank0.json.gz)
+! real_data traces || paths+=("$data"/traces/{tl_h100_bert,tb_resnet50_nw0_b}/rank0.json.gz)
+for part in "serve_access.py a.json" "serve_api.py ${paths[*]}"; do
 	python3 -B "$SOURCE/tests/cli/"$part || failed=1
 done
 finish

@@ -291,7 +291,7 @@ status, _, body = n.ask("/api/v1/sessions?name=bad", "POST", b"this is no trace"
 bad = json.loads(body)["id"]
 wait_for(lambda: n.ask(f"/api/v1/sessions/{bad}/tracks")[0] != 202, "an upload to open")
 status, _, body = n.ask(f"/api/v1/sessions/{bad}/tracks")
-want(status == 422 and "no trace" in json.loads(body)["error"]["message"], f"no trace: {status} {body}")
+want(status == 422 and "unrecognized format" in json.loads(body)["error"]["message"], f"no trace: {status} {body}")
 n.stop()
 
 # Folders: what is in them, what comes later, and ranks as one.
@@ -299,8 +299,10 @@ os.makedirs("runs/ranks")
 shutil.copy("small.json", "runs/a.json")
 for i in range(2):
     shutil.copy("small.json", f"runs/ranks/rank{i}.json")
+for name in ("a", "own"):  # a.sonde is that of a.json
+    subprocess.run([os.environ["SONDE"], "import", "-o", f"runs/{name}.sonde", "small.json"], stderr=subprocess.DEVNULL)
 f = Server("runs", env={"TMPDIR": os.getcwd()})
-want([x["name"] for x in f.get("/sessions")["sessions"]] == ["a.json", "ranks"], "folder")
+want([x["name"] for x in f.get("/sessions")["sessions"]] == ["a.json", "ranks", "own.sonde"], "folder")
 want(f.get("/sessions/2")["ranks"] == [0, 1], "ranks of a folder")
 shutil.copy("small.json", "runs/new.json")
 wait_for(lambda: "new.json" in [x["name"] for x in f.get("/sessions")["sessions"]], "a new file of a folder")

@@ -13,7 +13,7 @@ atexit.register(program.kill)
 wait_for_file("runs/live.sonde")
 s = Server("runs")
 names = [x["name"] for x in s.get("/sessions")["sessions"]]
-want(len(names) == N_TRACES, f"a folder with .json has them alone: {names}")
+want(len(names) == N_TRACES + 1 and names[-1] == "live.sonde", f"a folder with recordings and other traces: {names}")
 live = Server("runs/live.sonde")
 n_asked = {}
 

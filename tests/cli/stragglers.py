@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """sonde analyze stragglers on planted ones, also with a clock that is wrong and a collective that is missing.
 
-  stragglers.py SONDE SHARED
+  stragglers.py SONDE GENERATED [DATA]
+
+GENERATED is the directory of tests/data/generate.py, DATA that of real traces.
 """
 import glob
 import gzip
@@ -11,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-SONDE, SHARED = sys.argv[1:3]
+SONDE, GENERATED = sys.argv[1:3]
 failed = False
 
 
@@ -61,27 +63,46 @@ def drop_collective(trace):
     trace["traceEvents"].remove(found[len(found) // 3])
 
 
-def main():
-    files = sorted(glob.glob(os.path.join(SHARED, "data/traces/syn_r4_straggler2/*.json.gz")))
-    # The run takes 290 ms, and 210 ms without its straggler: 13.3 ms in each of the six steps.
-    check("planted", files, 2, 11, 15)
+def variants(about, files, limits, n_collectives):
+    """The same straggler with a wrong clock, a missing collective, and both."""
+    check(about, files, 2, *limits)
     with tempfile.TemporaryDirectory() as folder:
         ranks = [os.path.join(folder, "rank%d.json" % i) for i in range(4)]
         shifted = files[:3] + [rewrite(files[3], ranks[3], shift)]
-        o = check("rank 3's clock is 5 ms ahead", shifted, 2, 11, 15)
+        o = check(about + ", rank 3's clock is 5 ms ahead", shifted, 2, *limits)
         offsets = {row["rank"]: row["clock_offset_ns"] for row in o["rank_waits"]}
         want("clocks", offsets, offsets == {0: 0, 1: 0, 2: 0, 3: 5000000})
         dropped = [files[0], rewrite(files[1], ranks[1], drop_collective)] + files[2:]
-        o = check("a collective of rank 1 is missing", dropped, 2, 11, 15)
+        o = check(about + ", a collective of rank 1 is missing", dropped, 2, *limits)
         matched = {row["rank"]: row["n_matched"] for row in o["rank_waits"]}
-        want("matches", matched, matched == {0: 93, 1: 92, 2: 93, 3: 93})
-        check("both", [files[0], dropped[1], files[2], shifted[3]], 2, 11, 15)
-        subprocess.run([sys.executable, os.path.join(SHARED, "tools/gen_trace.py"), "--events", "20000", "--ranks", "4",
-                        "--steps", "6", "--seed", "7", "--out", folder + "/even"], check=True, capture_output=True)
-        check("nobody is late", sorted(glob.glob(folder + "/even/*.json")), None, 0, 0)
-    check("gloo", sorted(glob.glob(os.path.join(SHARED, "data/torch/kineto_gloo_rank*.json.gz"))), 1, 19, 24)
-    check("one rank", files[:1], None, 0, 0)
-    sys.exit(failed)
+        n = n_collectives
+        want("matches", matched, matched == {0: n, 1: n - 1, 2: n, 3: n})
+        check(about + ", both", [files[0], dropped[1], files[2], shifted[3]], 2, *limits)
+    check(about + ", one rank", files[:1], None, 0, 0)
 
 
-main()
+def generated():
+    answers = json.load(open(os.path.join(GENERATED, "answers.json")))
+    late = answers["traces/straggler"]
+    files = [os.path.join(GENERATED, f) for f in late["files"]]
+    lost_ms = late["straggler"]["lost_per_step_ns"] / 1e6
+    check("generated", files, late["straggler"]["rank"], lost_ms, lost_ms)
+    variants("generated", files, (lost_ms, lost_ms), late["figures"]["steps"] // len(files))
+    check("nobody is late", [os.path.join(GENERATED, f) for f in answers["traces/even"]["files"]], None, 0, 0)
+
+
+def real(data):
+    files = sorted(glob.glob(os.path.join(data, "traces/syn_r4_straggler2/*.json.gz")))
+    # The run takes 290 ms, and 210 ms without its straggler: 13.3 ms in each of the six steps.
+    variants("planted", files, (11, 15), 93)
+    check("gloo", sorted(glob.glob(os.path.join(data, "torch/kineto_gloo_rank*.json.gz"))), 1, 19, 24)
+    with tempfile.TemporaryDirectory() as folder:  # steps of random length
+        subprocess.run([sys.executable, os.path.join(data, "../tools/gen_trace.py"), "--events", "20000", "--ranks", "4",
+                        "--steps", "6", "--seed", "7", "--out", folder], check=True, capture_output=True)
+        check("nobody is late", sorted(glob.glob(folder + "/*.json")), None, 0, 0)
+
+
+generated()
+for folder in sys.argv[3:]:
+    real(folder)
+sys.exit(failed)

@@ -59,21 +59,57 @@ want_events $((2 * n))
 want "nothing was lost" [ "$(value n_lost_io)" -gt 0 ]
 
 # Killed when the disk is full: what the ring holds is read, and the ring stays as long as it cannot be saved
+unsaved() { # unsaved TEXT: says why, and where the events are
+	want_in "$1" "recovered events could not be saved into the file: No space left on device; every command reads them from the ring /dev/shm/"
+	want "a wrong reason: $1" [ "${1/temporarily unavailable/}" = "$1" ]
+}
 rm -f small/*
 : > counters
 SONDE_BUFFER=1M program work counters 20000 kill
 want_code 137
+dd if=/dev/zero of=small/other bs=1024 2> /dev/null # what the last write that failed has given back
 look
 want_events $((8 * 20000 * 9 + 1))
 rings=$(find /dev/shm -name '*.ring' | wc -l)
+recovered=$(value n_recovered)
+[ "$recovered" = 0 ] || unsaved "$(cat .look)"
 cut -d, -f1-3 .csv > first.csv
 look
 want "the second report differs" [ "$(cut -d, -f1-3 .csv)" = "$(cat first.csv)" ]
-want "the ring is gone but was not saved" [ "$SONDE_FAULTS_SHM" = shared -o "$rings" = 1 -o "$(value n_recovered)" = 0 ]
+want "the ring is gone but was not saved" [ "$SONDE_FAULTS_SHM" = shared -o "$rings" = 1 -o "$recovered" = 0 ]
+rm small/other # room again: the next reader saves them
 cp "$file" whole.sonde && rm "$file" && file=whole.sonde
 look
 want_events $((8 * 20000 * 9 + 1))
+want "something is said: $(cat .look)" [ ! -s .look ]
 file=small/run.sonde
+
+# The same of sonde record: the disk is full when the program has ended
+finish_full() { # finish_full PROGRAMS, as a shell runs them
+	command="sonde record $1, full in the end"
+	rm -f small/*
+	: > counters
+	keep "$SONDE" record -o "$file" -- bash -c "$1"' 2> /dev/null; dd if=/dev/zero of=small/other bs=1024; exit 3' "$BUILD/prog_work"
+	want_code 3
+	want "a wrong reason: $err" [ "${err/temporarily unavailable/}" = "$err" ]
+	want "it says that something runs: $err" [ "${err/still runs/}" = "$err" ]
+	rm small/other
+}
+# shellcheck disable=SC2016
+SONDE_FULL=overwrite finish_full '"$0" counters 300 kill; "$0" counters 300 kill' # nothing is in their files yet
+unsaved "$err"
+look
+want_sound
+want_events $((2 * (8 * 300 * 9 + 1)))
+look
+want "something is said: $(cat .look)" [ ! -s .look ]
+# shellcheck disable=SC2016
+finish_full '"$0" counters 500 exit; "$0" counters 500 exit'
+want_in "$err" "cannot join small/run.sonde.part.* into small/run.sonde: No space left on device; they stay and are read with it"
+look
+want_sound
+want_events $((2 * (8 * 500 * 9 + 2)))
+want_value n_lost 0
 
 # Under sonde record
 rm -f small/*
@@ -126,6 +162,21 @@ if [ $sanitized = 0 ]; then
 	limited 1 "$SONDE" record -o "$file" --interval 1 -- sh -c 'sleep 0.3; exit 7' # its samples are more than that
 	want_code 7
 fi
+
+# A reader that may not save what it recovers says so and goes on
+SONDE_FULL=overwrite program work counters 3000 kill # nothing of it is in the file yet
+want_code 137
+command="sonde info under ulimit -f 1"
+out=$(
+	ulimit -f 1
+	"$SONDE" info --json "$file" 2>&1 | cat
+	exit "${PIPESTATUS[0]}"
+)
+code=$?
+want_code 0
+want_in "$out" "recovered events could not be saved into the file: File too large; every command reads them from the ring"
+look
+want_events $((8 * 3000 * 9 + 1))
 
 # ---- A small /dev/shm
 

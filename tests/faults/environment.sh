@@ -72,6 +72,17 @@ unchanged
 want_err "sonde: SONDE_OUTPUT is longer than 4095 bytes; the default is used"
 mv prog_simple.*.sonde "$file"
 recorded
+for end in json csv md HTML txt svg folded; do
+	SONDE_OUTPUT=other.$end SONDE_ENABLED=1 keep "$BUILD/prog_simple" 1000
+	command="SONDE_OUTPUT=other.$end"
+	unchanged
+	want_err "sonde: a recording is a .sonde file; it goes to $(pwd -P)/other.$end.sonde, and sonde export makes JSON of it"
+	want "a recording has the name of another format" [ ! -e other.$end ]
+	mv other.$end.sonde "$file"
+	recorded
+done
+SONDE_OUTPUT=other.json keep "$BUILD/prog_simple" 1000
+want_err ""
 SONDE_BUFFER= SONDE_FULL= SONDE_REPORT= program simple 1000
 unchanged
 want_err ""

@@ -128,6 +128,7 @@ unset SONDE_FULL SONDE_BUFFER
 # ---- A killed program that nobody has waited for yet is as dead as any other
 
 command="a zombie"
+rm -f "$file"
 SONDE_ENABLED=1 SONDE_OUTPUT=$file bash -c '"$0" counters 100 kill & exec sleep 60' "$BUILD/prog_work" 2> /dev/null &
 parent=$!
 zombie() { grep -qs '^State:.Z' "$(printf '/proc/%s/status' "$(pgrep -P $parent)")"; }

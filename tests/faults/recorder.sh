@@ -60,32 +60,42 @@ look
 want_events 2000
 want "parts are left: $(ls)" [ -z "$(ls "$file".* 2> /dev/null)" ]
 
-# A recording that takes the place of one whose program was killed takes away its ring as well, which nobody would find
+# A sonde record that takes the place of one whose program was killed takes away its ring as well, which nobody would
+# find
 n_rings() {
 	find /dev/shm -name '*.ring' | wc -l
 }
 if [ "$SONDE_FAULTS_SHM" = own ]; then
-	for how in runtime recorder; do
-		command="recording again into the file of a killed program, $how"
-		rm -f "$file"*
-		if [ $how = runtime ]; then
-			SONDE_ENABLED=1 SONDE_OUTPUT=$file keep "$BUILD/prog_work" counters 0 kill 100
-			want_code 137
-		else
-			kill_recorder 50 work counters 0 kill 300
-		fi
-		want "$(n_rings) rings of a killed program, not 1" [ "$(n_rings)" = 1 ]
-		if [ $how = runtime ]; then
-			SONDE_ENABLED=1 SONDE_OUTPUT=$file keep "$BUILD/prog_simple" 100
-		else
-			keep "$SONDE" record -o "$file" -- "$BUILD/prog_simple" 100
-		fi
-		want_code 3
-		want "$(n_rings) rings are left" [ "$(n_rings)" = 0 ]
-		look
-		want_events 200
-	done
+	command="recording again into the file of a killed program"
+	rm -f "$file"*
+	kill_recorder 50 work counters 0 kill 300
+	want "$(n_rings) rings of a killed program, not 1" [ "$(n_rings)" = 1 ]
+	keep "$SONDE" record -o "$file" -- "$BUILD/prog_simple" 100
+	want_code 3
+	want "$(n_rings) rings are left" [ "$(n_rings)" = 0 ]
+	look
+	want_events 200
 fi
+
+# A program by itself takes no recording's place, neither of one that was killed nor of one that ended.
+command="a second program for the same file"
+rm -f run*
+n=20
+SONDE_ENABLED=1 SONDE_OUTPUT=$file keep "$BUILD/prog_work" counters $n kill
+want_code 137
+for expected in 1 2; do
+	SONDE_ENABLED=1 SONDE_OUTPUT=$file keep "$BUILD/prog_simple" 100
+	want_code 3
+	want "$(ls run* | wc -l) files" [ "$(ls run*.sonde | wc -l)" = $((expected + 1)) ]
+	want_in "$err" "sonde: $(pwd -P)/run.sonde is another recording and is kept; this one goes to $(pwd -P)/run."
+done
+look
+want_events $((8 * n * 9 + 1))
+for other in run.*.sonde; do
+	look "$other"
+	want_events 200
+done
+rm -f run*
 
 # ---- Reading while the program runs
 

@@ -10,7 +10,6 @@
  * loop and spawn print how many scopes "work" the threads recorded.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -22,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <sonde/record.h>
+#include "wait_for_writer.h"
 
 enum {
 	THREADS = 8,
@@ -39,37 +39,6 @@ static uint64_t n_work;
    of them now and then, and in the child nothing can start any more, our writer neither. So no fork before all threads
    have started; afterwards they do not allocate. */
 static pthread_barrier_t started;
-
-/* The same of our writer: it has started when it has its name. */
-static bool is_writer(const char *task)
-{
-	char path[300], name[32] = "";
-	snprintf(path, sizeof path, "/proc/self/task/%s/comm", task);
-	FILE *in = fopen(path, "r");
-
-	if (!in)
-		return false;
-	bool is = fgets(name, sizeof name, in) && strcmp(name, "sonde-writer\n") == 0;
-	fclose(in);
-	return is;
-}
-
-static void wait_for_writer(void)
-{
-	bool found = !getenv("SONDE_ENABLED");
-
-	for (int i = 0; i < 2000 && !found; i++) {
-		DIR *tasks = opendir("/proc/self/task");
-		const struct dirent *task;
-
-		while (tasks && (task = readdir(tasks)))
-			found |= is_writer(task->d_name);
-		if (tasks)
-			closedir(tasks);
-		if (!found)
-			usleep(10000);
-	}
-}
 
 static void *run(void *arg)
 {

@@ -12,19 +12,23 @@ static void run(rule_run *r)
 	const evidence *e = r->e;
 	tally retries = { 0 };
 
-	for (size_t i = 0; i < e->rows.n; i++) {
+	site_set frees = rule_sites(r, TRAIT_FREE);
+
+	FOR_ROWS(i, r, &frees)
+	{
 		size_t n = 0, k = i;
 		int64_t ns = 0;
-		while (k < e->rows.n && row_traits(e, &e->rows.items[k]) & TRAIT_FREE) {
-			ns = add_bounded(ns, e->rows.items[k++].dur_ns);
+		while (k < e->rows.n && row_traits(e, ROW_AT(&e->rows, k)) & TRAIT_FREE) {
+			ns = add_bounded(ns, rows_at(&e->rows, k++).dur_ns);
 			n++;
 		}
-		if (n >= 2 && k < e->rows.n && row_traits(e, &e->rows.items[k]) & TRAIT_MALLOC &&
-		    e->rows.items[k].parent == e->rows.items[i].parent &&
-		    e->rows.items[k].track == e->rows.items[i].track)
-			tally_add(&retries, (uint32_t)k, ns + e->rows.items[k].dur_ns);
-		i = k > i ? k - 1 : i;
+		if (n >= 2 && k < e->rows.n && row_traits(e, ROW_AT(&e->rows, k)) & TRAIT_MALLOC &&
+		    rows_at(&e->rows, k).parent == rows_at(&e->rows, i).parent &&
+		    rows_at(&e->rows, k).track == rows_at(&e->rows, i).track)
+			tally_add(&retries, (uint32_t)k, ns + rows_at(&e->rows, k).dur_ns);
+		i = k - 1;
 	}
+	site_set_done(&frees);
 	rule_saw(r, "%s retries, %s", say_count(r, retries.n), say_each(r, retries.ns));
 	if (!rule_exceeds(r, retries.ns, WARN))
 		return;

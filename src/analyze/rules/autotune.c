@@ -11,9 +11,9 @@ static const setting_def settings[] = {
 
 typedef struct convolutions {
 	tally forward;
-	int64_t ns;	   /* of the device, forward and backward */
-	uint64_t n_off, n; /* calls that say whether they search, and do not */
-	uint64_t *shapes;  /* hashes; of those calls */
+	int64_t ns;	      /* of the device, forward and backward */
+	uint64_t n_off, n;    /* calls that say whether they search, and do not */
+	VEC(uint64_t) shapes; /* hashes; of those calls */
 } convolutions;
 
 /* The text of one of the values of a list of texts: ["", "[1, 1]", "False"]. */
@@ -58,7 +58,11 @@ static void look_at(const rule_run *r, const args_column *read, uint32_t i, conv
 		return;
 	c->n_off += item_is(values, len, BENCHMARK, "False") && item_is(values, len, DETERMINISTIC, "False") &&
 		    item_is(values, len, ENABLED, "True");
-	c->shapes[c->n++] = hash_of(dims, dims_len);
+	uint64_t *shape = VEC_ADD(&c->shapes);
+	r->result->failed = r->result->failed || !shape;
+	if (shape)
+		*shape = hash_of(dims, dims_len);
+	c->n = c->shapes.n;
 }
 
 static int by_hash(const void *a, const void *b)
@@ -73,9 +77,9 @@ static uint64_t count_shapes(convolutions *c)
 	uint64_t n = 0;
 
 	if (c->n)
-		qsort(c->shapes, c->n, sizeof *c->shapes, by_hash);
+		qsort(c->shapes.items, c->n, sizeof *c->shapes.items, by_hash);
 	for (uint64_t i = 0; i < c->n; i++)
-		n += !i || c->shapes[i] != c->shapes[i - 1];
+		n += !i || c->shapes.items[i] != c->shapes.items[i - 1];
 	return n;
 }
 
@@ -108,25 +112,25 @@ static void run(rule_run *r)
 {
 	const evidence *e = r->e;
 	args_column read[] = { { .key = "Concrete Inputs" }, { .key = "Input Dims" } };
-	convolutions c = { .shapes = malloc((e->rows.n + 1) * sizeof *c.shapes) };
-	bool has_args = c.shapes && args_columns_read(e->rows.ix, read, 2);
+	convolutions c = { 0 };
+	site_set forward = rule_sites_named(r, "aten::_convolution");
+	site_set backward = rule_sites_named(r, "aten::convolution_backward");
+	bool has_args = args_columns_read(e->rows.ix, read, 2);
 
 	r->result->failed = r->result->failed || !has_args;
-	for (uint32_t i = 0; has_args && i < e->rows.n; i++) {
-		const row *at = evidence_row(e, i);
-		if (!(row_traits(e, at) & TRAIT_OP))
-			continue;
-		const char *name = row_name(&e->rows, at);
-		if (strcmp(name, "aten::_convolution") == 0)
-			look_at(r, read, i, &c);
-		else if (strcmp(name, "aten::convolution_backward") == 0)
-			c.ns = add_bounded(c.ns, row_cost_ns(e, i));
-	}
+	FOR_ROWS(i, r, &forward)
+	if (has_args && row_traits(e, ROW_AT(&e->rows, i)) & TRAIT_OP)
+		look_at(r, read, (uint32_t)i, &c);
+	FOR_ROWS(i, r, &backward)
+	if (row_traits(e, ROW_AT(&e->rows, i)) & TRAIT_OP)
+		c.ns = add_bounded(c.ns, row_cost_ns(e, (uint32_t)i));
 	if (has_args) {
 		judge(r, &c);
 		args_columns_done(read, 2);
 	}
-	free(c.shapes);
+	site_set_done(&forward);
+	site_set_done(&backward);
+	VEC_DONE(&c.shapes);
 }
 
 const rule autotune_rule = {

@@ -12,10 +12,20 @@ static const setting_def settings[] = {
 };
 
 /* Steps have a rule of their own; operators and kernels differ by their shapes. */
-static bool is_scope(const evidence *e, const row *at)
+static site_set find_scopes(const rule_run *r)
 {
-	return !(at->flags & ROW_ON_STREAM) && !(row_traits(e, at) & (TRAIT_OP | TRAIT_RUNTIME | TRAIT_LOADER)) &&
-	       (at->class == CLASS_ANNOTATION || at->class == CLASS_PHASE || at->class == CLASS_OTHER);
+	const evidence *e = r->e;
+	site_set scopes;
+
+	if (!site_set_init(&scopes, &e->rows))
+		r->result->failed = true;
+	for (uint32_t i = 0; scopes.has && i < e->rows.n_sites; i++) {
+		uint8_t class = e->rows.sites[i].class;
+		if (!(e->traits[i] & (TRAIT_OP | TRAIT_RUNTIME | TRAIT_LOADER)) &&
+		    (class == CLASS_ANNOTATION || class == CLASS_PHASE || class == CLASS_OTHER))
+			site_set_add(&scopes, i);
+	}
+	return scopes;
 }
 
 /* What calls itself, also through others, has no usual length: imports of modules, walks over trees. */
@@ -27,7 +37,7 @@ static bool is_recursive(const evidence *e, const row *at)
 	return false;
 }
 
-static void tell(rule_run *r, size_t site, stats *s, int64_t extra)
+static void tell(rule_run *r, size_t site, const stats *s, int64_t extra)
 {
 	const evidence *e = r->e;
 	const char *name = index_text(e->rows.ix, e->rows.sites[site].name);
@@ -37,9 +47,13 @@ static void tell(rule_run *r, size_t site, stats *s, int64_t extra)
 	rule_saw(r, "worst `%.60s`: %s beyond its median of %s", name, say_each(r, extra), say_ns(r, median));
 	if (!rule_exceeds(r, extra, WARN))
 		return;
-	for (size_t i = 0; i < e->rows.n; i++)
-		if (e->rows.items[i].site == site)
-			tally_add(&slow, (uint32_t)i, e->rows.items[i].dur_ns);
+	site_set one = { 0 };
+	if (site_set_init(&one, &e->rows))
+		site_set_add(&one, (uint32_t)site);
+	FOR_ROWS(i, r, &one)
+	tally_add(&slow, (uint32_t)i, rows_at(&e->rows, i).dur_ns);
+	r->result->failed = r->result->failed || !one.has;
+	site_set_done(&one);
 	sonde_finding *f = rule_found(r, extra, "some calls of `%.40s` take far longer than usual", name);
 	finding_evidence(r->result, f,
 			 "Half of the %s calls of `%.60s` take %s or less, the slowest %s; slow calls cost %s more.",
@@ -57,20 +71,23 @@ static void run(rule_run *r)
 	stats *all = calloc(e->rows.n_sites + 1, sizeof *all);
 	int64_t *extra = calloc(e->rows.n_sites + 1, sizeof *extra);
 	size_t worst = e->rows.n_sites;
+	site_set scopes = find_scopes(r);
 
 	r->result->failed = r->result->failed || !all || !extra;
-	for (size_t i = 0; all && extra && i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		if (!is_scope(e, at))
+	for (size_t i = rule_next(r, &scopes, 0); all && extra && i < e->rows.n; i = rule_next(r, &scopes, i + 1)) {
+		const row *at = ROW_AT(&e->rows, i);
+		if (at->flags & ROW_ON_STREAM)
 			continue;
 		stats_add(&all[at->site], at->dur_ns);
 		if (is_recursive(e, at))
 			extra[at->site] = -1;
 	}
-	for (size_t i = 0; all && extra && i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		stats *s = &all[at->site];
-		if (!is_scope(e, at) || extra[at->site] < 0 || s->calls < LEAST)
+	for (size_t i = 0; all && i < e->rows.n_sites; i++)
+		stats_finish(&all[i]);
+	for (size_t i = rule_next(r, &scopes, 0); all && extra && i < e->rows.n; i = rule_next(r, &scopes, i + 1)) {
+		const row *at = ROW_AT(&e->rows, i);
+		const stats *s = &all[at->site];
+		if (at->flags & ROW_ON_STREAM || extra[at->site] < 0 || s->calls < LEAST)
 			continue;
 		int64_t median = stats_percentile(s, 0.5);
 		if (at->dur_ns >= stats_percentile(s, rule_setting(r, PERCENTILE) / 100) &&
@@ -87,6 +104,7 @@ static void run(rule_run *r)
 		stats_done(&all[i]);
 	free(all);
 	free(extra);
+	site_set_done(&scopes);
 }
 
 const rule call_outliers_rule = {

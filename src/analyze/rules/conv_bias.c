@@ -14,11 +14,14 @@ static void run(rule_run *r)
 	tally adds = { 0 };
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *conv = &e->rows.items[i];
-		if (strcmp(row_name(&e->rows, conv), "aten::conv2d") != 0 || conv->end >= e->rows.n)
+	site_set convolutions = rule_sites_named(r, "aten::conv2d");
+
+	FOR_ROWS(i, r, &convolutions)
+	{
+		const row *conv = ROW_AT(&e->rows, i);
+		if (conv->end >= e->rows.n)
 			continue;
-		const row *next = &e->rows.items[conv->end];
+		const row *next = ROW_AT(&e->rows, conv->end);
 		n++;
 		if (strcmp(row_name(&e->rows, next), "aten::batch_norm") != 0 || next->track != conv->track)
 			continue;
@@ -26,6 +29,7 @@ static void run(rule_run *r)
 			if (strcmp(row_name(&e->rows, evidence_row(e, k)), "aten::add_") == 0)
 				tally_add(&adds, k, row_cost_ns(e, k));
 	}
+	site_set_done(&convolutions);
 	if (!n) {
 		rule_no_data(r, "no convolutions");
 		return;

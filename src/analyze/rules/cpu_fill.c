@@ -13,16 +13,20 @@ static void run(rule_run *r)
 	const evidence *e = r->e;
 	tally copies = { 0 };
 
-	for (size_t i = 0; i + 1 < e->rows.n; i++) {
-		const row *fill = &e->rows.items[i];
-		if (!(row_traits(e, fill) & TRAIT_FILL) || row_is_inside(e, (uint32_t)i, TRAIT_FILL) ||
-		    fill->end >= e->rows.n || row_cost_ns(e, (uint32_t)i) > 0)
+	site_set fills = rule_sites(r, TRAIT_FILL);
+
+	FOR_ROWS(i, r, &fills)
+	{
+		const row *fill = ROW_AT(&e->rows, i);
+		if (row_is_inside(e, (uint32_t)i, TRAIT_FILL) || fill->end >= e->rows.n ||
+		    row_cost_ns(e, (uint32_t)i) > 0)
 			continue;
-		const row *copy = &e->rows.items[fill->end];
+		const row *copy = ROW_AT(&e->rows, fill->end);
 		if (copy->parent == fill->parent && copy->track == fill->track &&
 		    strcmp(row_name(&e->rows, copy), "aten::to") == 0 && row_cost_ns(e, fill->end) > 0)
 			tally_add(&copies, (uint32_t)i, fill->dur_ns + copy->dur_ns);
 	}
+	site_set_done(&fills);
 	rule_saw(r, "%s times, %s (%s)", say_count(r, copies.n), say_each(r, copies.ns), say_part(r, copies.ns));
 	/* Once is the start of a program, with the first use of the device in it. */
 	if (copies.n < 2 || !rule_exceeds(r, copies.ns, WARN))

@@ -9,19 +9,16 @@ static const setting_def settings[] = {
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	tally waits = { 0 };
+	tally waits = tally_rows(r, TRAIT_LOADER);
 	int64_t lost = 0;
 
 	for (size_t i = 0; i < e->n_ranks; i++)
 		lost = add_bounded(lost, e->has_device ? e->ranks[i].idle_loading_ns
 						       : intervals_length(&e->ranks[i].loading));
-	for (size_t i = 0; i < e->rows.n; i++)
-		if (row_traits(e, &e->rows.items[i]) & TRAIT_LOADER)
-			tally_add(&waits, (uint32_t)i, e->rows.items[i].dur_ns);
 	rule_saw(r, "%s waits, %s exposed (%s)", say_count(r, waits.n), say_each(r, lost), say_part(r, lost));
 	if (!waits.n)
 		rule_no_data(r, "no data loader");
-	if (!rule_exceeds(r, lost, WARN))
+	if (!waits.n || !rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "data loading holds up %s", e->n_steps ? "the steps" : "the program");
 	finding_evidence(r->result, f, "The program waits for its next batch %s, %s on average%s.",

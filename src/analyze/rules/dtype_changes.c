@@ -1,26 +1,41 @@
 /* Tensors are converted from one type to another again and again. */
 #include "analyze/rule.h"
 
-#include <string.h>
-
 enum { WARN, COUNT };
 static const setting_def settings[] = {
 	{ "dtype_changes.warn", SETTING_SHARE, "3%", "conversions, as a share of the time looked at" },
 	{ "dtype_changes.count", SETTING_NUMBER, "2", "conversions per step, at least" },
 };
 
-static bool is_copy(const evidence *e, const row *at)
-{
-	return strcmp(row_name(&e->rows, at), "aten::_to_copy") == 0;
-}
-
 /* A copy between host and device has no kernel, so kernels inside convert. */
-static bool is_inside_copy(const evidence *e, uint32_t i)
+static bool is_inside_copy(const evidence *e, const site_set *copies, uint32_t i)
 {
 	for (; i != ROW_NONE; i = evidence_row(e, i)->parent)
-		if (is_copy(e, evidence_row(e, i)))
+		if (copies->has[evidence_row(e, i)->site])
 			return true;
 	return false;
+}
+
+static void add_kernels(const rule_run *r, const site_set *copies, tally *changes)
+{
+	const evidence *e = r->e;
+	site_set kernels = rule_kernels(r);
+
+	FOR_ROWS(i, r, &kernels)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		if (at->class == CLASS_KERNEL && at->launch != ROW_NONE && is_inside_copy(e, copies, at->launch))
+			tally_add(changes, (uint32_t)i, at->dur_ns);
+	}
+	site_set_done(&kernels);
+}
+
+/* Loaders and optimizers convert scalars. */
+static void add_copies(const rule_run *r, const site_set *copies, tally *changes)
+{
+	FOR_ROWS(i, r, copies)
+	if (!row_is_inside(r->e, (uint32_t)i, TRAIT_LOADER | TRAIT_OPTIMIZER))
+		tally_add(changes, (uint32_t)i, rows_at(&r->e->rows, i).dur_ns);
 }
 
 static void run(rule_run *r)
@@ -28,15 +43,14 @@ static void run(rule_run *r)
 	const evidence *e = r->e;
 	tally changes = { 0 };
 
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		if (e->has_device && at->class == CLASS_KERNEL && at->launch != ROW_NONE &&
-		    is_inside_copy(e, at->launch))
-			tally_add(&changes, (uint32_t)i, at->dur_ns);
-		else if (!e->has_device && is_copy(e, at) &&
-			 !row_is_inside(e, (uint32_t)i, TRAIT_LOADER | TRAIT_OPTIMIZER)) /* which convert scalars */
-			tally_add(&changes, (uint32_t)i, at->dur_ns);
-	}
+	site_set copies = rule_sites_named(r, "aten::_to_copy");
+	bool has_copies = rule_next(r, &copies, 0) < e->rows.n;
+
+	if (has_copies && e->has_device)
+		add_kernels(r, &copies, &changes);
+	else if (has_copies)
+		add_copies(r, &copies, &changes);
+	site_set_done(&copies);
 	rule_saw(r, "%s conversions, %s (%s)", say_count(r, changes.n), say_each(r, changes.ns),
 		 say_part(r, changes.ns));
 	double n_steps = e->n_steps ? (double)(e->n_steps * e->n_ranks) : 1;

@@ -22,13 +22,13 @@ static bool is_sync(const evidence *e, uint32_t i)
 {
 	const row *at = evidence_row(e, i);
 
-	return row_traits(e, at) & TRAIT_SYNC_CALL && !is_at_step_end(e, at) && !row_is_inside(e, i, TRAIT_SCALAR);
+	return !is_at_step_end(e, at) && !row_is_inside(e, i, TRAIT_SCALAR);
 }
 
 static void run(rule_run *r)
 {
 	tally calls = { 0 };
-	int64_t lost = rule_idle_behind(r, is_sync, &calls);
+	int64_t lost = rule_idle_behind(r, TRAIT_SYNC_CALL, is_sync, &calls);
 
 	rule_saw(r, "%s calls, %s, device idle behind them %s", say_count(r, calls.n), say_each(r, calls.ns),
 		 say_each(r, lost));

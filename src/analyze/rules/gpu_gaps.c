@@ -12,16 +12,17 @@ static void run(rule_run *r)
 	int64_t lost = 0, longest = 0;
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < e->n_ranks; i++)
-		for (size_t j = 0; j < e->ranks[i].idle.n; j++) {
-			const interval *gap = &e->ranks[i].idle.items[j];
-			int64_t ns = gap->end - gap->start;
+	for (size_t i = 0; i < e->n_ranks; i++) {
+		interval gap;
+		for (interval_walk at = intervals_first(&e->ranks[i].idle); intervals_next(&at, &gap);) {
+			int64_t ns = gap.end - gap.start;
 			if ((double)ns <= rule_setting(r, GAP))
 				continue;
 			n++;
 			lost = add_bounded(lost, ns);
 			longest = ns > longest ? ns : longest;
 		}
+	}
 	rule_saw(r, "%s long gaps, %s", say_count(r, n), say_each(r, lost));
 	if (!n)
 		return;
@@ -31,7 +32,7 @@ static void run(rule_run *r)
 			 say_ns(r, (int64_t)rule_setting(r, GAP)), say_ns(r, longest));
 	finding_suggest(r->result, f,
 			"look at what the host does there: checkpoints, evaluation, loading, compilation");
-	rule_link_idle(r, f, NULL);
+	rule_link_idle(r, f);
 }
 
 const rule gpu_gaps_rule = {

@@ -11,10 +11,10 @@ static void run(rule_run *r)
 	const evidence *e = r->e;
 	args_column numbers = { .key = "Sequence number" };
 	tally ops = { 0 };
-	bool has_backward = false;
+	site_set sites = rule_sites(r, TRAIT_BACKWARD);
+	bool has_backward = rule_next(r, &sites, 0) < e->rows.n;
 
-	for (size_t i = 0; i < e->rows.n && !has_backward; i++)
-		has_backward = row_traits(e, &e->rows.items[i]) & TRAIT_BACKWARD;
+	site_set_done(&sites);
 	if (has_backward) {
 		rule_saw(r, "there is a backward pass");
 		return;
@@ -23,10 +23,14 @@ static void run(rule_run *r)
 		r->result->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < e->rows.n; i++)
-		if (row_traits(e, &e->rows.items[i]) & TRAIT_OP &&
-		    args_column_int(e->rows.ix, &numbers, e->rows.items[i].args, -1) >= 0)
-			tally_add(&ops, (uint32_t)i, e->rows.items[i].dur_ns);
+	sites = rule_sites(r, TRAIT_OP);
+	FOR_ROWS(i, r, &sites)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		if (args_column_int(e->rows.ix, &numbers, at->args, -1) >= 0)
+			tally_add(&ops, (uint32_t)i, at->dur_ns);
+	}
+	site_set_done(&sites);
 	args_columns_done(&numbers, 1);
 	rule_saw(r, "%s operators record for a backward pass, none comes", say_count(r, ops.n));
 	if ((double)ops.n < rule_setting(r, OPS) * (double)(e->n_steps * e->n_ranks))

@@ -11,7 +11,7 @@ static bool is_read(const evidence *e, uint32_t i)
 {
 	const row *at = evidence_row(e, i);
 
-	if (!(row_traits(e, at) & TRAIT_SCALAR) || row_is_inside(e, i, TRAIT_SCALAR))
+	if (row_is_inside(e, i, TRAIT_SCALAR))
 		return false;
 	for (uint32_t k = i + 1; k < at->end; k++)
 		if (row_traits(e, evidence_row(e, k)) & (TRAIT_SYNC_CALL | TRAIT_SYNC_COPY))
@@ -22,7 +22,7 @@ static bool is_read(const evidence *e, uint32_t i)
 static void run(rule_run *r)
 {
 	tally reads = { 0 };
-	int64_t lost = rule_idle_behind(r, is_read, &reads);
+	int64_t lost = rule_idle_behind(r, TRAIT_SCALAR, is_read, &reads);
 	uint64_t n_steps = r->e->n_steps ? r->e->n_steps * r->e->n_ranks : 1;
 
 	rule_saw(r, "%s reads, %s, device idle behind them %s", say_count(r, reads.n), say_each(r, reads.ns),

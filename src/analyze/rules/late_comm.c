@@ -45,7 +45,7 @@ static int64_t end_of_step(const evidence_rank *k, size_t step)
 {
 	if (step + 1 < k->of->n_steps)
 		return k->of->steps[step + 1].start_ns;
-	return k->span.n ? k->span.items[k->span.n - 1].end : 0;
+	return k->span.n ? intervals_span(&k->span).end : 0;
 }
 
 typedef struct lateness {

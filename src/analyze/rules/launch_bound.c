@@ -6,11 +6,6 @@ static const setting_def settings[] = {
 	{ "launch_bound.warn", SETTING_SHARE, "3%", "idle while the host launches" },
 };
 
-static int64_t in_operators(const evidence_rank *k, interval idle)
-{
-	return intervals_overlap_with(&k->ops, idle.start, idle.end);
-}
-
 /* While the device is idle: in the row and in nothing inside it. */
 static int64_t idle_in(const evidence *e, const evidence_rank *k, uint32_t number)
 {
@@ -24,20 +19,27 @@ static int64_t idle_in(const evidence *e, const evidence_rank *k, uint32_t numbe
 
 /* The one operator or call that holds more than half of what its rank loses: the first use of a device, a compilation.
    ROW_NONE: there is none. */
-static uint32_t find_single(const evidence *e, int64_t *ret_ns)
+static uint32_t find_single(const rule_run *r, int64_t *ret_ns)
 {
-	for (uint32_t i = 0; i < e->rows.n; i++) {
-		const row *at = evidence_row(e, i);
-		if (at->flags & ROW_ON_STREAM || !(row_traits(e, at) & (TRAIT_OP | TRAIT_RUNTIME)))
-			continue;
-		const evidence_rank *k = evidence_find_rank(e, row_rank(&e->rows, at));
+	const evidence *e = r->e;
+	site_set sites = rule_sites(r, TRAIT_OP | TRAIT_RUNTIME);
+	uint32_t found = ROW_NONE;
+
+	FOR_ROWS(i, r, &sites)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		const evidence_rank *k =
+			at->flags & ROW_ON_STREAM ? NULL : evidence_find_rank(e, row_rank(&e->rows, at));
 		if (!k || at->dur_ns <= k->idle_ops_ns / 2)
 			continue;
-		*ret_ns = idle_in(e, k, i);
-		if (*ret_ns > k->idle_ops_ns / 2)
-			return i;
+		*ret_ns = idle_in(e, k, (uint32_t)i);
+		if (*ret_ns > k->idle_ops_ns / 2) {
+			found = (uint32_t)i;
+			break;
+		}
 	}
-	return ROW_NONE;
+	site_set_done(&sites);
+	return found;
 }
 
 static void tell_single(rule_run *r, sonde_finding *f, uint32_t number, int64_t ns)
@@ -67,7 +69,7 @@ static void run(rule_run *r)
 	rule_saw(r, "idle %s (%s) while the host is in operators", say_each(r, lost), say_part(r, lost));
 	if (!rule_exceeds(r, lost, WARN))
 		return;
-	uint32_t single = find_single(e, &in_single);
+	uint32_t single = find_single(r, &in_single);
 	sonde_finding *f = rule_found(r, lost, "the device waits for %s",
 				      single == ROW_NONE ? "launches" : "one call of the host");
 	finding_evidence(r->result, f,
@@ -81,7 +83,10 @@ static void run(rule_run *r)
 		return;
 	}
 	finding_suggest(r->result, f, "launch less: CUDA graphs, torch.compile, fused operators, or a larger batch");
-	rule_link_idle(r, f, in_operators);
+	idle_worst worst = { 0 };
+	for (size_t i = 0; i < e->n_ranks; i++)
+		idle_worst_find(&worst, &e->ranks[i], &e->ranks[i].ops);
+	rule_link_worst(r, f, &worst);
 }
 
 const rule launch_bound_rule = {

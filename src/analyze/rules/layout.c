@@ -13,13 +13,18 @@ static void run(rule_run *r)
 	const evidence *e = r->e;
 	tally moves = { 0 };
 
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		if (row_traits(e, at) & TRAIT_LAYOUT)
-			tally_add(&moves, (uint32_t)i, at->dur_ns);
-		else if (row_traits(e, at) & TRAIT_OP && strcmp(row_name(&e->rows, at), "aten::contiguous") == 0)
-			tally_add(&moves, (uint32_t)i, row_cost_ns(e, (uint32_t)i));
+	site_set sites = rule_sites(r, TRAIT_LAYOUT);
+	for (uint32_t i = 0; sites.has && i < e->rows.n_sites; i++)
+		if (e->traits[i] & TRAIT_OP &&
+		    strcmp(index_text(e->rows.ix, e->rows.sites[i].name), "aten::contiguous") == 0)
+			site_set_add(&sites, i);
+	FOR_ROWS(i, r, &sites)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		tally_add(&moves, (uint32_t)i,
+			  row_traits(e, at) & TRAIT_LAYOUT ? at->dur_ns : row_cost_ns(e, (uint32_t)i));
 	}
+	site_set_done(&sites);
 	rule_saw(r, "%s conversions, %s (%s)", say_count(r, moves.n), say_each(r, moves.ns), say_part(r, moves.ns));
 	if (!rule_exceeds(r, moves.ns, WARN))
 		return;

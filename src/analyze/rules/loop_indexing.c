@@ -13,9 +13,11 @@ static const setting_def settings[] = {
 	{ "loop_indexing.warn", SETTING_SHARE, "1%", "the loops, as a share of the time looked at" },
 };
 
+#define SELECT "aten::select"
+
 static bool is_select(const evidence *e, size_t i)
 {
-	return strcmp(row_name(&e->rows, &e->rows.items[i]), "aten::select") == 0;
+	return strcmp(row_name(&e->rows, ROW_AT(&e->rows, i)), SELECT) == 0;
 }
 
 /* The next one among its siblings, or SIZE_MAX. */
@@ -32,7 +34,7 @@ static size_t next_select(const evidence *e, size_t at)
 static size_t same_group(const evidence *e, size_t a, size_t b)
 {
 	for (;;) {
-		if (e->rows.items[a].site != e->rows.items[b].site)
+		if (rows_at(&e->rows, a).site != rows_at(&e->rows, b).site)
 			return SIZE_MAX;
 		size_t last = b;
 		a = row_sibling(e, a);
@@ -81,20 +83,22 @@ static void run(rule_run *r)
 	uint64_t n_passes = 0;
 	interval worst = { 0 };
 
-	for (size_t i = 0; i < e->rows.n;) {
+	site_set selects = rule_sites_named(r, SELECT);
+
+	FOR_ROWS(i, r, &selects)
+	{
 		uint64_t times = 0;
-		size_t last = is_select(e, i) ? find_loop(r, i, &times) : SIZE_MAX;
-		if (last == SIZE_MAX) {
-			i++;
+		size_t last = find_loop(r, i, &times);
+		if (last == SIZE_MAX)
 			continue;
-		}
-		interval loop = { .start = e->rows.items[i].start_ns, .end = row_end_ns(&e->rows.items[last]) };
+		interval loop = { .start = rows_at(&e->rows, i).start_ns, .end = row_end_ns(ROW_AT(&e->rows, last)) };
 		int64_t ns = loop.end - loop.start;
 		tally_add(&loops, (uint32_t)i, ns - ns / (int64_t)times);
 		worst = ns > worst.end - worst.start ? loop : worst;
 		n_passes += times;
-		i = e->rows.items[last].end;
+		i = rows_at(&e->rows, last).end - 1;
 	}
+	site_set_done(&selects);
 	rule_saw(r, "%s loops, %s (%s)", say_count(r, loops.n), say_each(r, loops.ns), say_part(r, loops.ns));
 	if (!rule_exceeds(r, loops.ns, WARN))
 		return;

@@ -20,8 +20,10 @@ static void run(rule_run *r)
 		r->result->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
+	site_set sites = rule_kernels(r);
+	FOR_ROWS(i, r, &sites)
+	{
+		const row *at = ROW_AT(&e->rows, i);
 		if (at->class != CLASS_KERNEL || row_traits(e, at) & TRAIT_COMM_KERNEL)
 			continue;
 		double value = args_column_f64(e->rows.ix, &value_of, at->args, -1);
@@ -32,6 +34,7 @@ static void run(rule_run *r)
 		all = add_bounded(all, at->dur_ns);
 	}
 	args_columns_done(&value_of, 1);
+	site_set_done(&sites);
 	if (!n) {
 		rule_no_data(r, "no occupancy in the trace");
 		return;

@@ -18,8 +18,8 @@ static void run(rule_run *r)
 		const evidence_rank *k = &e->ranks[i];
 		if (!k->span.n)
 			continue;
-		int64_t start = k->span.items[0].start, length = k->span.items[k->span.n - 1].end - start;
-		busy += intervals_length(&k->busy);
+		int64_t start = intervals_span(&k->span).start, length = intervals_span(&k->span).end - start;
+		busy += k->span_ns - intervals_length(&k->idle);
 		for (int64_t p = 0; p < PARTS; p++) {
 			int64_t from = start + length / PARTS * p, to = start + length / PARTS * (p + 1);
 			int64_t seen = intervals_overlap_with(&k->span, from, to);
@@ -41,7 +41,7 @@ static void run(rule_run *r)
 			 say_count(r, n_low), say_count(r, n), say_part(r, busy));
 	finding_suggest(r->result, f, "compare an idle part with a busy one in the timeline");
 	f->confidence = 0.6;
-	rule_link_idle(r, f, NULL);
+	rule_link_idle(r, f);
 }
 
 const rule low_regions_rule = {

@@ -12,7 +12,7 @@ static void run(rule_run *r)
 	int64_t busy = 0;
 
 	for (size_t i = 0; i < e->n_ranks; i++)
-		busy += intervals_length(&e->ranks[i].busy);
+		busy += e->ranks[i].span_ns - intervals_length(&e->ranks[i].idle);
 	rule_saw(r, "busy %s (%s)", say_each(r, busy), say_part(r, busy));
 	if ((double)busy >= rule_setting(r, BUSY) * (double)e->span_ns)
 		return;
@@ -22,7 +22,7 @@ static void run(rule_run *r)
 	finding_suggest(r->result, f,
 			"give it more work at a time: a larger batch, several streams, or a smaller device");
 	f->confidence = 0.7;
-	rule_link_idle(r, f, NULL);
+	rule_link_idle(r, f);
 }
 
 const rule low_utilisation_rule = {

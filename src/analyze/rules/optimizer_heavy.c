@@ -11,12 +11,14 @@ static void run(rule_run *r)
 	const evidence *e = r->e;
 	tally scopes = { 0 };
 
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		if (row_traits(e, at) & TRAIT_OPTIMIZER && !(at->flags & ROW_ON_STREAM) &&
-		    !row_is_inside(e, (uint32_t)i, TRAIT_OPTIMIZER))
+	site_set sites = rule_sites(r, TRAIT_OPTIMIZER);
+	FOR_ROWS(i, r, &sites)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		if (!(at->flags & ROW_ON_STREAM) && !row_is_inside(e, (uint32_t)i, TRAIT_OPTIMIZER))
 			tally_add(&scopes, (uint32_t)i, row_cost_ns(e, (uint32_t)i));
 	}
+	site_set_done(&sites);
 	if (!scopes.n) {
 		rule_no_data(r, "no optimizer");
 		return;

@@ -15,25 +15,30 @@ static void run(rule_run *r)
 	const evidence *e = r->e;
 	tally tiny = { 0 };
 	int64_t work = 0, lost = 0;
+	double longest_pause = rule_setting(r, PAUSE), shortest = rule_setting(r, OP);
 
 	for (size_t i = 0; i < e->n_ranks; i++) {
-		const intervals *ops = &e->ranks[i].ops;
-		for (size_t j = 1; j < ops->n; j++) {
-			int64_t pause = ops->items[j].start - ops->items[j - 1].end;
-			if ((double)pause < rule_setting(r, PAUSE))
+		interval_walk w = intervals_first(&e->ranks[i].ops);
+		interval op;
+		for (int64_t end = intervals_next(&w, &op) ? op.end : 0; intervals_next(&w, &op); end = op.end) {
+			int64_t pause = op.start - end;
+			if ((double)pause < longest_pause)
 				lost = add_bounded(lost, pause);
 		}
 	}
 	int64_t pauses = lost;
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		if (!(row_traits(e, at) & TRAIT_OP) || row_is_inside(e, (uint32_t)i, TRAIT_OP | TRAIT_LOADER))
+	site_set sites = rule_sites(r, TRAIT_OP);
+	FOR_ROWS(i, r, &sites)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		if (row_is_inside(e, (uint32_t)i, TRAIT_OP | TRAIT_LOADER))
 			continue;
-		if ((double)at->dur_ns < rule_setting(r, OP))
+		if ((double)at->dur_ns < shortest)
 			tally_add(&tiny, (uint32_t)i, at->dur_ns);
 		else
 			work = add_bounded(work, at->dur_ns);
 	}
+	site_set_done(&sites);
 	lost = add_bounded(lost, tiny.ns);
 	rule_saw(r, "%s tiny operators %s, pauses %s, larger operators %s", say_count(r, tiny.n), say_each(r, tiny.ns),
 		 say_each(r, pauses), say_each(r, work));

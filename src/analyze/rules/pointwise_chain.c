@@ -14,10 +14,12 @@ static void run(rule_run *r)
 	tally chains = { 0 };
 
 	for (size_t t = 0; t < e->rows.n_tracks; t++) {
+		if (e->rows.tracks[t].kind != TRACK_STREAM)
+			continue;
 		size_t first = 0, n = 0;
 		int64_t sum = 0, longest = 0;
 		for (size_t i = e->rows.first_of_track[t]; i <= e->rows.first_of_track[t + 1]; i++) {
-			const row *at = i < e->rows.first_of_track[t + 1] ? &e->rows.items[i] : NULL;
+			const row *at = i < e->rows.first_of_track[t + 1] ? ROW_AT(&e->rows, i) : NULL;
 			if (at && !(at->flags & ROW_DEVICE))
 				continue;
 			if (at && row_traits(e, at) & TRAIT_POINTWISE) {

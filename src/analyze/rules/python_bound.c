@@ -9,11 +9,6 @@ static const setting_def settings[] = {
 	{ "python_bound.warn", SETTING_SHARE, "3%", "idle while the host is outside of operators" },
 };
 
-static int64_t outside_of_operators(const evidence_rank *k, interval idle)
-{
-	return intervals_overlap_with(&k->other, idle.start, idle.end);
-}
-
 /* ---- Whose code it is -------------------------------------------------------------------------------------------- */
 
 /* A scope, an annotation or a Python function, no step. */
@@ -23,43 +18,66 @@ static bool is_code(const evidence *e, const row *at)
 	       !(row_traits(e, at) & (TRAIT_OP | TRAIT_RUNTIME | TRAIT_LOADER | TRAIT_COMM_HOST));
 }
 
-/* Each instant goes to the innermost code of the thread that has the steps. around: by row of the track, the nearest
-   code above it or ROW_NONE. */
-static void add_thread(const evidence *e, const evidence_rank *k, uint32_t *around, int64_t *by_site)
-{
-	uint32_t first = e->rows.first_of_track[k->main_track], end = e->rows.first_of_track[k->main_track + 1];
+/* Where the nearest row of code above is, and the rows of code around that. */
+typedef struct open_code {
+	uint32_t site, end;
+} open_code;
+typedef VEC(open_code) open_codes;
 
-	for (uint32_t i = first; i < end; i++) {
+/* Each instant that is lost goes to the innermost code of the thread that has the steps. False when out of memory. */
+static bool add_thread(const evidence *e, const evidence_rank *k, const intervals *lost, int64_t *by_site)
+{
+	uint32_t end = e->rows.first_of_track[k->main_track + 1];
+	open_codes open = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = e->rows.first_of_track[k->main_track]; ok && i < end; i++) {
 		const row *at = evidence_row(e, i);
-		uint32_t above = at->parent;
-		if (above != ROW_NONE && !is_code(e, evidence_row(e, above)))
-			above = around[above - first];
-		around[i - first] = above;
 		if (!is_code(e, at))
 			continue;
-		int64_t ns = intervals_overlap_with(&k->other, at->start_ns, row_end_ns(at));
+		while (open.n && open.items[open.n - 1].end <= i)
+			open.n--;
+		int64_t ns = intervals_overlap_with(lost, at->start_ns, row_end_ns(at));
 		by_site[at->site] = add_bounded(by_site[at->site], ns);
-		if (above != ROW_NONE) {
-			int64_t *outer = &by_site[evidence_row(e, above)->site];
+		if (open.n) {
+			int64_t *outer = &by_site[open.items[open.n - 1].site];
 			*outer = add_bounded(*outer, -ns);
 		}
+		open_code *code = VEC_ADD(&open);
+		ok = code != NULL;
+		if (code)
+			*code = (open_code){ at->site, at->end };
 	}
+	VEC_DONE(&open);
+	return ok;
+}
+
+static bool add_rank(const evidence *e, evidence_rank *k, int64_t *by_site, idle_worst *worst)
+{
+	intervals lost = { 0 };
+	bool ok = evidence_other(k, &lost);
+
+	if (ok && k->main_track < e->rows.n_tracks)
+		ok = add_thread(e, k, &lost, by_site);
+	if (ok)
+		idle_worst_find(worst, k, &lost);
+	intervals_done(&lost);
+	return ok;
 }
 
 /* The sites with most of it, the most first; at least a tenth of what is lost. Returns how many. */
-static size_t find_code(const rule_run *r, int64_t lost, uint32_t *ret_sites, int64_t *ret_ns)
+static size_t find_code(const rule_run *r, int64_t lost, uint32_t *ret_sites, int64_t *ret_ns, idle_worst *worst)
 {
 	enum { PART = 10 };
 	const evidence *e = r->e;
 	int64_t *by_site = calloc(e->rows.n_sites + 1, sizeof *by_site);
-	uint32_t *around = malloc((e->rows.n + 1) * sizeof *around);
+	bool ok = by_site != NULL;
 	size_t n = 0;
 
-	for (size_t i = 0; by_site && around && i < e->n_ranks; i++)
-		if (e->ranks[i].main_track < e->rows.n_tracks)
-			add_thread(e, &e->ranks[i], around, by_site);
-	r->result->failed |= !by_site || !around;
-	for (uint32_t i = 0; by_site && around && i < e->rows.n_sites; i++) {
+	for (size_t i = 0; ok && i < e->n_ranks; i++)
+		ok = add_rank(e, &e->ranks[i], by_site, worst);
+	r->result->failed |= !ok;
+	for (uint32_t i = 0; ok && i < e->rows.n_sites; i++) {
 		size_t at = n;
 		if (by_site[i] <= lost / PART)
 			continue;
@@ -74,7 +92,6 @@ static size_t find_code(const rule_run *r, int64_t lost, uint32_t *ret_sites, in
 		ret_ns[at] = by_site[i];
 	}
 	free(by_site);
-	free(around);
 	return n;
 }
 
@@ -107,7 +124,8 @@ static void tell(rule_run *r, sonde_finding *f, int64_t lost)
 	const rows *all = &r->e->rows;
 	uint32_t sites[MOST_CODE];
 	int64_t ns[MOST_CODE];
-	size_t n = find_code(r, lost, sites, ns);
+	idle_worst worst = { 0 };
+	size_t n = find_code(r, lost, sites, ns, &worst);
 
 	finding_evidence(r->result, f,
 			 "For %s of the time the device is idle and the host is neither in an operator nor "
@@ -119,6 +137,7 @@ static void tell(rule_run *r, sonde_finding *f, int64_t lost)
 			n ? "look at what it does there: prepare it in another thread or for the next step, do it "
 			    "less often, or not at all"
 			  : what_to_do(all));
+	rule_link_worst(r, f, &worst);
 }
 
 static void run(rule_run *r)
@@ -134,7 +153,6 @@ static void run(rule_run *r)
 	sonde_finding *f = rule_found(r, lost, "the device waits for code outside of any operator");
 	tell(r, f, lost);
 	f->confidence = 0.6;
-	rule_link_idle(r, f, outside_of_operators);
 }
 
 const rule python_bound_rule = {

@@ -9,44 +9,53 @@ static const setting_def settings[] = {
 	{ "queue_full.warn", SETTING_SHARE, "1%", "idle meanwhile, as a share of the time looked at" },
 };
 
-static int by_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+#define SORT_NAME sort_times
+#define SORT_TYPE int64_t
+#define SORT_BEFORE(a, b) (*(a) < *(b))
+#include "store/sort_template.h"
 
-	return (x > y) - (x < y);
+/* When what the rank's devices ran was launched, in order; NULL when out of memory. */
+static int64_t *find_launches(const evidence *e, const rows_rank *of, size_t *ret_n)
+{
+	int64_t *launches = malloc((of->n_device + 1) * sizeof *launches);
+	size_t n = 0;
+
+	for (size_t i = 0; launches && i < of->n_device; i++) {
+		const row *at = evidence_row(e, of->device[i]);
+		if (at->launch != ROW_NONE)
+			launches[n++] = evidence_row(e, at->launch)->start_ns;
+	}
+	if (launches && !sort_times(launches, n)) {
+		free(launches);
+		launches = NULL;
+	}
+	*ret_n = launches ? n : 0;
+	return launches;
 }
 
 /* When at least `length` kernels of the rank were launched and had not begun. */
 static void find_full(const rule_run *r, const rows_rank *of, int64_t length, int64_t *most, intervals *full)
 {
-	int64_t *launches = malloc((of->n_device + 1) * sizeof *launches);
-	int64_t *starts = malloc((of->n_device + 1) * sizeof *starts);
-	int64_t since = 0;
-	size_t n = 0, launched = 0;
+	size_t n, launched = 0, begun = 0;
+	int64_t *launches = find_launches(r->e, of, &n), since = 0;
 
-	r->result->failed = r->result->failed || !launches || !starts;
-	for (size_t i = 0; launches && starts && i < of->n_device; i++) {
+	r->result->failed = r->result->failed || !launches;
+	for (size_t i = 0; launches && i < of->n_device; i++) {
 		const row *at = evidence_row(r->e, of->device[i]);
 		if (at->launch == ROW_NONE)
 			continue;
-		launches[n] = evidence_row(r->e, at->launch)->start_ns;
-		starts[n++] = at->start_ns;
-	}
-	if (n)
-		qsort(launches, n, sizeof *launches, by_value);
-	for (size_t begun = 0; begun < n; begun++) {
-		for (; launched < n && launches[launched] <= starts[begun]; launched++)
+		for (; launched < n && launches[launched] <= at->start_ns; launched++)
 			if ((int64_t)(launched + 1 - begun) == length)
 				since = launches[launched];
 		int64_t outstanding = (int64_t)launched - (int64_t)begun;
 		*most = outstanding > *most ? outstanding : *most;
 		if (outstanding >= length) {
-			intervals_add(full, since, starts[begun]);
-			since = starts[begun];
+			intervals_add(full, since, at->start_ns);
+			since = at->start_ns;
 		}
+		begun++;
 	}
 	free(launches);
-	free(starts);
 	r->result->failed = !intervals_merge(full) || r->result->failed;
 }
 
@@ -63,10 +72,11 @@ static void run(rule_run *r)
 		lost = add_bounded(
 			lost,
 			intervals_overlap(&full, &e->ranks[i].idle)); /* a full queue is fine while the device works */
-		for (size_t k = 0; k < full.n; k++)
-			if (full.items[k].end - full.items[k].start > longest.to_ns - longest.from_ns)
-				longest = (use_part){ .from_ns = full.items[k].start,
-						      .to_ns = full.items[k].end,
+		interval one;
+		for (interval_walk w = intervals_first(&full); intervals_next(&w, &one);)
+			if (one.end - one.start > longest.to_ns - longest.from_ns)
+				longest = (use_part){ .from_ns = one.start,
+						      .to_ns = one.end,
 						      .rank = e->ranks[i].of->rank };
 		intervals_done(&full);
 	}

@@ -15,8 +15,10 @@ static void run(rule_run *r)
 	uint64_t n = 0;
 	int64_t idle = 0;
 
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
+	site_set kernels = rule_kernels(r);
+	FOR_ROWS(i, r, &kernels)
+	{
+		const row *at = ROW_AT(&e->rows, i);
 		if (!(at->flags & ROW_DEVICE) || !row_has_launch(e, at))
 			continue;
 		int64_t more = evidence_row(e, at->launch)->dur_ns - at->dur_ns;
@@ -24,6 +26,7 @@ static void run(rule_run *r)
 		if (more > 0)
 			tally_add(&these, (uint32_t)i, more);
 	}
+	site_set_done(&kernels);
 	for (size_t i = 0; i < e->n_ranks; i++)
 		idle += e->ranks[i].idle_ops_ns;
 	int64_t lost = these.ns < idle ? these.ns : idle; /* a device that is busy loses nothing */

@@ -45,10 +45,11 @@ static void run(rule_run *r)
 	uint64_t n_ops = 0, n = 0;
 	int64_t work = 0, whole = 0;
 
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		if (!(row_traits(e, at) & TRAIT_OPTIMIZER) || at->flags & ROW_ON_STREAM ||
-		    row_is_inside(e, (uint32_t)i, TRAIT_OPTIMIZER))
+	site_set sites = rule_sites(r, TRAIT_OPTIMIZER);
+	FOR_ROWS(i, r, &sites)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		if (at->flags & ROW_ON_STREAM || row_is_inside(e, (uint32_t)i, TRAIT_OPTIMIZER))
 			continue;
 		n++;
 		uint64_t ops = count_ops(e, (uint32_t)i, &work);
@@ -57,6 +58,7 @@ static void run(rule_run *r)
 		if ((double)ops > rule_setting(r, OPS))
 			tally_add(&scopes, (uint32_t)i, at->dur_ns);
 	}
+	site_set_done(&sites);
 	if (!n) {
 		rule_no_data(r, "no optimizer");
 		return;

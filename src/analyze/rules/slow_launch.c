@@ -16,13 +16,18 @@ static void run(rule_run *r)
 	tally slow = { 0 };
 	int64_t least = (int64_t)rule_setting(r, CALL), last = -1;
 
-	for (size_t i = 0; i < e->rows.n; i++)
-		if (e->rows.items[i].flags & ROW_DEVICE && row_has_launch(e, &e->rows.items[i]))
-			stats_add(&lengths, evidence_row(e, e->rows.items[i].launch)->dur_ns);
+	site_set kernels = rule_kernels(r);
+	FOR_ROWS(i, r, &kernels)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		if (at->flags & ROW_DEVICE && row_has_launch(e, at))
+			stats_add(&lengths, evidence_row(e, at->launch)->dur_ns);
+	}
+	stats_finish(&lengths);
 	int64_t usual = stats_percentile(&lengths, 0.5);
 	least = 2 * usual > least ? 2 * usual : least;
-	for (size_t i = 0; i < e->rows.n && usual >= 0; i++) {
-		const row *at = &e->rows.items[i];
+	for (size_t i = rule_next(r, &kernels, 0); i < e->rows.n && usual >= 0; i = rule_next(r, &kernels, i + 1)) {
+		const row *at = ROW_AT(&e->rows, i);
 		if (!(at->flags & ROW_DEVICE) || !row_has_launch(e, at) || (int64_t)at->launch == last)
 			continue;
 		const row *call = evidence_row(e, at->launch);
@@ -30,6 +35,7 @@ static void run(rule_run *r)
 		if (call->dur_ns > least)
 			tally_add(&slow, at->launch, call->dur_ns - usual);
 	}
+	site_set_done(&kernels);
 	int64_t idle = 0;
 	for (size_t i = 0; i < e->n_ranks; i++)
 		idle += e->ranks[i].idle_ops_ns;

@@ -6,15 +6,10 @@ static const setting_def settings[] = {
 	{ "sync_memset.warn", SETTING_SHARE, "1%", "idle of the device behind the calls" },
 };
 
-static bool is_wanted(const evidence *e, uint32_t i)
-{
-	return row_traits(e, evidence_row(e, i)) & TRAIT_SYNC_MEMSET;
-}
-
 static void run(rule_run *r)
 {
 	tally calls = { 0 };
-	int64_t lost = rule_idle_behind(r, is_wanted, &calls);
+	int64_t lost = rule_idle_behind(r, TRAIT_SYNC_MEMSET, NULL, &calls);
 
 	rule_saw(r, "%s calls, %s, device idle behind them %s", say_count(r, calls.n), say_each(r, calls.ns),
 		 say_each(r, lost));

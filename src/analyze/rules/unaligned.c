@@ -57,10 +57,12 @@ static void run(rule_run *r)
 		r->result->failed = true;
 		return;
 	}
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
+	site_set products = rule_sites(r, TRAIT_MATMUL);
+	FOR_ROWS(i, r, &products)
+	{
+		const row *at = ROW_AT(&e->rows, i);
 		size_t type_len, dims_len;
-		if (!(row_traits(e, at) & TRAIT_MATMUL) || row_is_inside(e, (uint32_t)i, TRAIT_MATMUL))
+		if (row_is_inside(e, (uint32_t)i, TRAIT_MATMUL))
 			continue;
 		const char *type = args_column_text(e->rows.ix, &columns_read[1], at->args, &type_len);
 		const char *dims = args_column_text(e->rows.ix, &columns_read[0], at->args, &dims_len);
@@ -71,6 +73,7 @@ static void run(rule_run *r)
 			tally_add(&odd, (uint32_t)i, row_cost_ns(e, (uint32_t)i));
 	}
 	args_columns_done(columns_read, 2);
+	site_set_done(&products);
 	if (!n) {
 		rule_no_data(r, "no shapes of 16-bit products");
 		return;

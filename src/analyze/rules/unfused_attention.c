@@ -12,24 +12,25 @@ static void run(rule_run *r)
 	const evidence *e = r->e;
 	tally attentions = { 0 };
 
-	for (size_t i = 0; i < e->rows.n; i++) {
+	site_set products = rule_sites(r, TRAIT_MATMUL);
+	FOR_ROWS(i, r, &products)
+	{
 		int64_t between = 0;
 		size_t n = 0, at = i;
 		/* From a product on: the softmax within so many siblings, the other product soon behind it. */
-		if (!(row_traits(e, &e->rows.items[i]) & TRAIT_MATMUL))
-			continue;
 		bool has_softmax = false;
 		while (n < BEFORE + BEHIND && (at = row_sibling(e, at)) != SIZE_MAX) {
-			uint32_t traits = row_traits(e, &e->rows.items[at]);
+			uint32_t traits = row_traits(e, ROW_AT(&e->rows, at));
 			if (traits & TRAIT_MATMUL)
 				break;
 			has_softmax = has_softmax || traits & TRAIT_SOFTMAX;
 			between += row_cost_ns(e, (uint32_t)at);
 			n++;
 		}
-		if (has_softmax && at != SIZE_MAX && row_traits(e, &e->rows.items[at]) & TRAIT_MATMUL)
+		if (has_softmax && at != SIZE_MAX && row_traits(e, ROW_AT(&e->rows, at)) & TRAIT_MATMUL)
 			tally_add(&attentions, (uint32_t)i, between);
 	}
+	site_set_done(&products);
 	rule_saw(r, "%s attentions, %s between their products", say_count(r, attentions.n), say_each(r, attentions.ns));
 	if (!rule_exceeds(r, attentions.ns, WARN))
 		return;

@@ -14,9 +14,11 @@ static void run(rule_run *r)
 	tally scopes = { 0 };
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < e->rows.n; i++) {
-		const row *at = &e->rows.items[i];
-		if (!(row_traits(e, at) & TRAIT_ZERO_GRAD) || row_is_inside(e, (uint32_t)i, TRAIT_ZERO_GRAD))
+	site_set sites = rule_sites(r, TRAIT_ZERO_GRAD);
+	FOR_ROWS(i, r, &sites)
+	{
+		const row *at = ROW_AT(&e->rows, i);
+		if (row_is_inside(e, (uint32_t)i, TRAIT_ZERO_GRAD))
 			continue;
 		bool fills = false;
 		for (uint32_t k = (uint32_t)i + 1; k < at->end && !fills; k++)
@@ -25,6 +27,7 @@ static void run(rule_run *r)
 		if (fills)
 			tally_add(&scopes, (uint32_t)i, at->dur_ns);
 	}
+	site_set_done(&sites);
 	if (!n) {
 		rule_no_data(r, "no zero_grad");
 		return;

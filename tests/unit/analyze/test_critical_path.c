@@ -138,6 +138,30 @@ static void a_host_that_is_never_waited_for_is_the_path(void **state)
 	sonde_trace_free(t);
 }
 
+/* By itself it is an error, as a part of hta a note; the other parts are there. */
+static void a_graph_that_takes_too_much_memory_is_refused(void **state)
+{
+	static const char why[] =
+		"its graph of 22 rows would take about 3.44 KiB of memory, more than critical_path.memory "
+		"(1.00 KiB): choose steps with --steps, or raise it with --set";
+	sonde_setting s = { "critical_path.memory", "1KiB" };
+	sonde_analyze_options o = { .struct_size = sizeof o, .settings = &s, .n_settings = 1 };
+	sonde_trace *t = make_device_trace(2);
+	sonde_result *r = NULL;
+	sonde_error err = { .message = "" };
+
+	(void)state;
+	assert_int_equal(sonde_analyze(t, "critical_path", &o, &r, &err), SONDE_E_UNSUPPORTED);
+	assert_non_null(strstr(err.message, why));
+	char *text = analyze(t, "hta", &o);
+	assert_says(text, "{'label': 'left out', 'text': 'critical path: its graph of 22 rows would take");
+	assert_says(text, "'op_delays': [");
+	assert_says(text, "'stragglers': ");
+	assert_null(strstr(text, "\"critical_path\": ["));
+	free(text);
+	sonde_trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +170,7 @@ int main(void)
 		cmocka_unit_test(what_goes_in_a_circle_is_left_out),
 		cmocka_unit_test(a_step_is_as_long_as_its_path),
 		cmocka_unit_test(a_host_that_is_never_waited_for_is_the_path),
+		cmocka_unit_test(a_graph_that_takes_too_much_memory_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,11 +72,38 @@ static void a_description_is_that_of_paper(void **state)
 	assert_true(describe(values, 0, &d) && d.n == 0 && isnan(d.std));
 }
 
+/* To the last bit. */
+static void counts_are_described_as_their_numbers_are(void **state)
+{
+	static const uint64_t counts[] = { 3, 0, 7, 1, 0, 0, 250, 12 };
+	enum { N = sizeof counts / sizeof *counts };
+	double values[300];
+
+	(void)state;
+	for (size_t n = 0; n <= N; n++) {
+		description wanted, got;
+		size_t n_values = 0;
+		if (n && !counts[n - 1])
+			continue;
+		for (size_t i = 0; i < n; i++)
+			for (uint64_t k = 0; k < counts[i]; k++)
+				values[n_values++] = (double)i - 2;
+		assert_true(describe(values, n_values, &wanted));
+		describe_counts(counts, n, -2, &got);
+		assert_int_equal(wanted.n, got.n);
+		assert_true(wanted.sum == got.sum && wanted.mean == got.mean && wanted.min == got.min &&
+			    wanted.max == got.max && wanted.q25 == got.q25 && wanted.q50 == got.q50 &&
+			    wanted.q75 == got.q75);
+		assert_true(wanted.std == got.std || (isnan(wanted.std) && isnan(got.std)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_sorted_whatever_their_range),
 		cmocka_unit_test(a_description_is_that_of_paper),
+		cmocka_unit_test(counts_are_described_as_their_numbers_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

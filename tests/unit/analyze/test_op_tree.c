@@ -6,7 +6,7 @@
 static uint32_t find(const rows *r, const char *name)
 {
 	for (uint32_t i = 0; i < r->n; i++)
-		if (strcmp(row_name(r, &r->items[i]), name) == 0)
+		if (strcmp(row_name(r, ROW_AT(r, i)), name) == 0)
 			return i;
 	fail_msg("no row %s", name);
 	return ROW_NONE;
@@ -29,7 +29,7 @@ static void a_row_has_what_is_launched_inside_it(void **state)
 	uint32_t step = find(&r, "ProfilerStep#1"), mm = find(&r, "aten::mm"), launch = find(&r, "cudaLaunchKernel");
 	const uint32_t *rows_of_step = op_tree_subtree(&tree, step, &n);
 	assert_int_equal(n, 2);
-	assert_string_equal(row_name(&r, &r.items[rows_of_step[0]]), "gemm");
+	assert_string_equal(row_name(&r, ROW_AT(&r, rows_of_step[0])), "gemm");
 	assert_int_equal(op_tree_ns(&tree, step), 65000); /* 25..60 and 50..80 */
 	assert_int_equal(op_tree_busy_ns(&tree, rows_of_step, n), 55000);
 	op_tree_direct(&tree, step, &n);
@@ -61,8 +61,8 @@ static void every_device_row_is_linked_once(void **state)
 		size_t n;
 		const uint32_t *direct = op_tree_direct(&tree, i, &n);
 		for (size_t k = 0; k < n; k++) {
-			assert_int_equal(r.items[direct[k]].launch, i);
-			assert_int_equal(row_rank(&r, &r.items[direct[k]]), row_rank(&r, &r.items[i]));
+			assert_int_equal(rows_at(&r, direct[k]).launch, i);
+			assert_int_equal(row_rank(&r, ROW_AT(&r, direct[k])), row_rank(&r, ROW_AT(&r, i)));
 		}
 	}
 	op_tree_done(&tree);

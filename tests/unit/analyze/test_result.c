@@ -141,10 +141,57 @@ static void after_out_of_memory_calls_are_harmless(void **state)
 	sonde_result_free(NULL);
 }
 
+static cell make_square(const void *context, size_t n, size_t at)
+{
+	return at ? cell_count(n * n) : cell_string(context);
+}
+
+static void a_table_can_make_its_cells_when_they_are_asked_for(void **state)
+{
+	sonde_result *r = result_new("report");
+	table *t = result_table(r, "t", NULL, columns, 2);
+
+	(void)state;
+	table_make(t, 1000000, NULL, make_square, "name");
+	assert_int_equal(sonde_table_n_rows(t), 1000000);
+	assert_int_equal(sonde_table_cell(t, 1000, 1).integer, 1000000);
+	assert_string_equal(sonde_table_cell(t, 5, 0).string, "name");
+	assert_int_equal(sonde_table_cell(t, 1000000, 1).type, SONDE_VALUE_UNKNOWN);
+	assert_int_equal(sonde_table_depth(t, 3), 0);
+	sonde_result_free(r);
+}
+
+static void count_release(void *object)
+{
+	++*(int *)object;
+}
+
+static void what_is_owned_is_released_with_the_result_once(void **state)
+{
+	sonde_result *r = result_new("report"), *other = result_new("other");
+	int n = 0;
+
+	(void)state;
+	result_own(r, count_release, &n);
+	result_own(other, count_release, &n);
+	result_take(r, other);
+	assert_int_equal(n, 0);
+	sonde_result_free(r);
+	assert_int_equal(n, 2);
+	r = result_new("failed");
+	r->failed = true;
+	result_own(r, count_release, &n); /* nobody keeps it */
+	assert_int_equal(n, 3);
+	sonde_result_free(r);
+	assert_int_equal(n, 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(things_keep_their_order),
+		cmocka_unit_test(a_table_can_make_its_cells_when_they_are_asked_for),
+		cmocka_unit_test(what_is_owned_is_released_with_the_result_once),
 		cmocka_unit_test(what_is_taken_comes_behind_and_lives_on),
 		cmocka_unit_test(strings_are_copied),
 		cmocka_unit_test(rows_begin_unknown_and_survive_growth),

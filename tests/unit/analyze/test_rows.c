@@ -1,5 +1,6 @@
 /* All slices in one array: order, links, lists, and what a selection leaves. */
 #include "unit/analyze/device_trace.h"
+#include "unit/analyze/scale_trace.h"
 
 #include <stdio.h>
 #include "analyze/rows.h"
@@ -22,7 +23,7 @@ static const char *tell(const rows *r)
 
 	text[0] = 0;
 	for (size_t i = 0; i < r->n; i++) {
-		const row *at = &r->items[i];
+		const row *at = ROW_AT(r, i);
 		len += (size_t)snprintf(text + len, sizeof text - len, "%.8s", row_name(r, at));
 		if (at->parent != ROW_NONE)
 			len += (size_t)snprintf(text + len, sizeof text - len, ">%u", at->parent);
@@ -43,16 +44,13 @@ static void rows_come_in_pre_order_with_their_links(void **state)
 	(void)state;
 	assert_string_equal(tell(&r), "Profiler..4 aten::mm>0..3 cudaLaun>1 cudaMemc>0 Profiler..7 aten::ad>4..7 "
 				      "cudaLaun>5 gemm@2 add@6 Memcpy H@3 ncclDevK ");
-	assert_int_equal(r.items[2].start_ns, 15000);
-	assert_int_equal(r.items[2].dur_ns, 5000);
-	assert_int_equal(r.items[2].depth, 2);
-	assert_int_equal(row_stream(&r, &r.items[2]), -1);
-	assert_int_equal(row_stream(&r, &r.items[7]), 7);
-	assert_int_equal(r.items[7].flags, ROW_DEVICE | ROW_ON_STREAM);
-	assert_int_equal(row_stream(&r, &r.items[10]), 9);
-	for (size_t i = 0; i < r.n; i++)
-		assert_int_equal(rows_of_slice(&r, r.items[i].slice), i);
-	assert_int_equal(rows_of_slice(&r, r.n), ROW_NONE);
+	assert_int_equal(rows_at(&r, 2).start_ns, 15000);
+	assert_int_equal(rows_at(&r, 2).dur_ns, 5000);
+	assert_int_equal(rows_at(&r, 2).depth, 2);
+	assert_int_equal(row_stream(&r, ROW_AT(&r, 2)), -1);
+	assert_int_equal(row_stream(&r, ROW_AT(&r, 7)), 7);
+	assert_int_equal(rows_at(&r, 7).flags, ROW_DEVICE | ROW_ON_STREAM);
+	assert_int_equal(row_stream(&r, ROW_AT(&r, 10)), 9);
 	rows_done(&r);
 	sonde_trace_free(t);
 }
@@ -72,8 +70,8 @@ static void each_rank_has_its_device_rows_and_steps(void **state)
 		assert_int_equal(rank->rank, i);
 		assert_int_equal(rank->n_device, 4);
 		for (size_t k = 0; k < 4; k++) {
-			assert_string_equal(row_name(&r, &r.items[rank->device[k]]), names[k]);
-			assert_int_equal(row_rank(&r, &r.items[rank->device[k]]), i);
+			assert_string_equal(row_name(&r, ROW_AT(&r, rank->device[k])), names[k]);
+			assert_int_equal(row_rank(&r, ROW_AT(&r, rank->device[k])), i);
 		}
 		assert_int_equal(rank->n_steps, 2);
 		assert_int_equal(rank->steps[1].number, 2);
@@ -119,8 +117,6 @@ static void a_selection_leaves_what_belongs_to_it(void **state)
 		assert_int_equal(r.n_ranks, cases[i].n_ranks);
 		assert_int_equal(r.n_steps, cases[i].n_steps);
 		assert_int_equal(r.n_left_out, 11 - r.n);
-		for (size_t k = 0; k < r.n; k++)
-			assert_int_equal(rows_of_slice(&r, r.items[k].slice), k);
 		rows_done(&r);
 	}
 	sonde_trace_free(t);
@@ -167,7 +163,7 @@ static void host_rows_that_nobody_wants_are_not_loaded(void **state)
 		assert_int_equal(a->end_ns, b->end_ns);
 		assert_int_equal(a->n_device, b->n_device);
 		for (size_t k = 0; k < a->n_device; k++)
-			assert_int_equal(all.items[a->device[k]].slice, few.items[b->device[k]].slice);
+			assert_int_equal(rows_at(&all, a->device[k]).slice, rows_at(&few, b->device[k]).slice);
 	}
 	rows_done(&all);
 	rows_done(&few);
@@ -181,6 +177,88 @@ static void host_rows_that_nobody_wants_are_not_loaded(void **state)
 	sonde_trace_free(t);
 }
 
+static void assert_row(const row *a, const row *b)
+{
+	assert_memory_equal(a, b, sizeof *a);
+}
+
+static void assert_same_rows(const rows *all, const rows *paged)
+{
+	uint64_t random = 3;
+
+	assert_int_equal(all->n, paged->n);
+	for (size_t i = 0; i < all->n; i++)
+		assert_row(ROW_AT(all, i), ROW_AT(paged, i));
+	for (size_t i = 0; i < all->n; i++) { /* back, and anywhere */
+		assert_row(ROW_AT(all, all->n - 1 - i), ROW_AT(paged, all->n - 1 - i));
+		if (i % 64 == 0) {
+			size_t any = scale_random(&random) % all->n;
+			assert_row(ROW_AT(all, any), ROW_AT(paged, any));
+		}
+	}
+	assert_int_equal(all->n_device, paged->n_device);
+	assert_memory_equal(all->device_rows, paged->device_rows, all->n_device * sizeof *all->device_rows);
+	for (size_t i = 1; i < all->ranks[0].n_device; i++)
+		assert_true(rows_at(all, all->ranks[0].device[i - 1]).start_ns <=
+			    rows_at(all, all->ranks[0].device[i]).start_ns);
+}
+
+/* Rows that are not in memory are made again, the same, whatever is left out of them. */
+static void few_pages_hold_the_same_rows(void **state)
+{
+	static const rows_options cases[] = {
+		{ 0 },
+		{ .wants = wants_steps },
+		{ .use_steps = true, .first_step = 2, .last_step = 5 },
+		{ .n_warmup = 3 },
+		{ .use_time = true, .from_ns = 7000000, .to_ns = 90000000 },
+	};
+	builder *b = builder_with_threads(1);
+
+	(void)state;
+	scale_training(b, 60000);
+	scale_plain(b, 6400);
+	sonde_trace *t = finish_trace(b);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		rows_options few = cases[i];
+		few.n_cached = 3;
+		rows all = load(t, &cases[i]), paged = load(t, &few);
+		assert_true(all.n > 4 * ROWS_PAGE);
+		assert_false(rows_are_paged(&all));
+		assert_true(rows_are_paged(&paged));
+		assert_same_rows(&all, &paged);
+		rows_done(&all);
+		rows_done(&paged);
+	}
+	sonde_trace_free(t);
+}
+
+/* Those of the sites that are looked for, and no others, in order. */
+static void rows_of_sites_are_found(void **state)
+{
+	builder *b = builder_with_threads(1);
+	site_set some;
+
+	(void)state;
+	scale_training(b, 20000);
+	sonde_trace *t = finish_trace(b);
+	rows r = load(t, &(rows_options){ .n_cached = 3 });
+	for (uint32_t site = 0; site < r.n_sites; site += 7) {
+		size_t at = 0;
+		assert_true(site_set_init(&some, &r));
+		site_set_add(&some, site);
+		for (size_t i = 0; i < r.n; i++)
+			if (rows_at(&r, i).site == site) {
+				assert_int_equal(rows_next(&r, &some, at), i);
+				at = i + 1;
+			}
+		assert_int_equal(rows_next(&r, &some, at), r.n);
+		site_set_done(&some);
+	}
+	rows_done(&r);
+	sonde_trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +267,8 @@ int main(void)
 		cmocka_unit_test(a_selection_leaves_what_belongs_to_it),
 		cmocka_unit_test(ranks_are_chosen_by_a_list),
 		cmocka_unit_test(host_rows_that_nobody_wants_are_not_loaded),
+		cmocka_unit_test(few_pages_hold_the_same_rows),
+		cmocka_unit_test(rows_of_sites_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,6 +43,7 @@ static void add_all(stats *s, const int64_t *values, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		stats_add(s, values[i]);
+	stats_finish(s);
 }
 
 static const double quantiles[] = { 0.0, 0.01, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0 };
@@ -194,6 +195,22 @@ static void nothing_has_no_percentiles(void **state)
 	stats_done(&s);
 }
 
+/* A trace may have millions of names that are called once or twice. */
+static void one_call_or_two_take_no_memory(void **state)
+{
+	static const int64_t values[] = { 7, 3, 5 };
+
+	(void)state;
+	for (size_t n = 1; n <= 3; n++) {
+		stats s = { 0 };
+		add_all(&s, values, n);
+		assert_int_equal(s.spread != NULL, n > 2);
+		assert_int_equal(stats_percentile(&s, 0.5), n == 1 ? 7 : n == 2 ? 3 : 5);
+		assert_int_equal(stats_percentile(&s, 1), 7);
+		stats_done(&s);
+	}
+}
+
 static void absurd_durations_do_not_overflow(void **state)
 {
 	static const int64_t extremes[] = { INT64_MAX, INT64_MIN, INT64_MAX / 4, -INT64_MAX / 4 };
@@ -222,6 +239,7 @@ int main(void)
 		cmocka_unit_test(the_deviation_is_exact),
 		cmocka_unit_test(sums_and_extremes_are_kept),
 		cmocka_unit_test(nothing_has_no_percentiles),
+		cmocka_unit_test(one_call_or_two_take_no_memory),
 		cmocka_unit_test(absurd_durations_do_not_overflow),
 	};
 

@@ -21,7 +21,7 @@ static void items_of_a_stream_keep_their_order(void **state)
 	(void)state;
 	for (size_t i = 0; i < N; i++)
 		items[i] = (work_item){ .stream = given[i] };
-	assert_true(streams_find(&rank, &s));
+	assert_true(streams_find(&(work){ 0 }, &rank, &s));
 	assert_int_equal(s.n, N_STREAMS);
 	for (size_t i = 0, at = 0; i < N_STREAMS; at += s.items[i++].n) {
 		assert_int_equal(s.items[i].stream, expected[i]);
@@ -37,7 +37,7 @@ static void a_rank_without_items_has_no_streams(void **state)
 	streams s;
 
 	(void)state;
-	assert_true(streams_find(&(work_rank){ .n = 0 }, &s));
+	assert_true(streams_find(&(work){ 0 }, &(work_rank){ .n = 0 }, &s));
 	assert_int_equal(s.n, 0);
 	streams_done(&s);
 }

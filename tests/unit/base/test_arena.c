@@ -107,6 +107,22 @@ static void an_arena_can_be_used_again_after_its_end(void **state)
 	arena_done(&a);
 }
 
+/* A block of its own leaves the newest one in use: long and short texts in turn do not take a block each. */
+static void what_is_large_does_not_end_a_block(void **state)
+{
+	arena a = { 0 };
+	const char *last = arena_alloc(&a, 16);
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		memset(arena_alloc(&a, 3 << 20), 'x', 3 << 20);
+		const char *small = arena_alloc(&a, 16);
+		assert_ptr_equal(small, last + 16);
+		last = small;
+	}
+	arena_done(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +132,7 @@ int main(void)
 		cmocka_unit_test(strings_are_copied_and_terminated),
 		cmocka_unit_test(formatted_text_of_any_length_fits),
 		cmocka_unit_test(an_arena_can_be_used_again_after_its_end),
+		cmocka_unit_test(what_is_large_does_not_end_a_block),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

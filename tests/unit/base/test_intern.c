@@ -111,6 +111,38 @@ static void a_copy_goes_on_by_itself(void **state)
 	intern_done(&a);
 }
 
+/* Each has memory of its own, which goes back when all texts move elsewhere; those of a copy stay the original's. */
+static void long_texts_can_be_dropped_one_by_one(void **state)
+{
+	enum { LEN = 100000 };
+	char *text = malloc(LEN);
+	intern_table a = { 0 }, b;
+
+	(void)state;
+	memset(text, 'x', LEN);
+	assert_int_equal(intern(&a, text, LEN), 0);
+	assert_int_equal(intern(&a, "short", 5), 1);
+	text[LEN - 1] = 'y';
+	assert_int_equal(intern(&a, text, LEN), 2);
+	assert_int_equal(intern(&a, text, LEN), 2);
+	assert_int_equal(strlen(intern_text(&a, 2)), LEN);
+	assert_true(intern_copy(&b, &a));
+	text[0] = 'z';
+	assert_int_equal(intern(&b, text, LEN), 3);
+	for (uint32_t i = 0; i < b.n; i++)
+		intern_drop_text(&b, i);
+	assert_null(b.entries[3].text);
+	assert_memory_equal(b.entries[0].text, "xxx", 3);
+	intern_done(&b);
+	assert_memory_equal(intern_text(&a, 2) + LEN - 2, "xy", 3);
+	intern_drop_text(&a, 1);
+	assert_string_equal(intern_text(&a, 1), "short");
+	intern_drop_text(&a, 0);
+	assert_null(a.entries[0].text);
+	intern_done(&a);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +152,7 @@ int main(void)
 		cmocka_unit_test(a_hundred_thousand_names_keep_their_numbers),
 		cmocka_unit_test(every_table_hashes_differently),
 		cmocka_unit_test(a_copy_goes_on_by_itself),
+		cmocka_unit_test(long_texts_can_be_dropped_one_by_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

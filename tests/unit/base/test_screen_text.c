@@ -74,6 +74,25 @@ static void every_byte_and_cut_is_safe(void **state)
 	}
 }
 
+/* What stands in the middle makes no difference: only the ends are looked at. */
+static void the_middle_of_a_long_text_is_not_looked_at(void **state)
+{
+	enum { SIZE = 100000 };
+	char *text = malloc(SIZE + 1);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < SIZE; i += 2)
+		memcpy(text + i, "\u00e9", 2);
+	memcpy(text + SIZE - 3, "end", 4);
+	char *written = cut(text, 10, true);
+	assert_string_equal(written, "ééééé…?end"); /* the half character before it */
+	free(written);
+	assert_int_equal(screen_columns_upto(text, 10, true), 11);
+	assert_int_equal(screen_columns_upto("short", 10, true), 5);
+	free(text);
+}
+
 static void a_huge_name_takes_linear_time(void **state)
 {
 	enum { SIZE = 4 << 20 };
@@ -94,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_text_is_cut_in_the_middle),
 		cmocka_unit_test(every_byte_and_cut_is_safe),
+		cmocka_unit_test(the_middle_of_a_long_text_is_not_looked_at),
 		cmocka_unit_test(a_huge_name_takes_linear_time),
 	};
 

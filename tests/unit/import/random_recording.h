@@ -29,7 +29,9 @@ typedef struct random_run {
 	thread_state threads[STREAMS][THREADS];
 	uint64_t ticks, next_serial, serials[STREAMS][64], seed;
 	size_t n_serials[STREAMS];
+	name_kind step_kind;
 	VEC(size_t) cuts; /* behind every block */
+	stream_state state;
 } random_run;
 
 static inline uint64_t below(random_run *r, uint64_t n)
@@ -209,7 +211,7 @@ static inline void put_names(random_run *r)
 	for (uint16_t i = 0; i < N_SCOPES; i++, name[6]++)
 		make_name(&r->m, (uint16_t)(SCOPE + i), NAME_SCOPE, name);
 	make_name(&r->m, PHASE, NAME_PHASE, "phase");
-	make_name(&r->m, STEP, NAME_STEP, "step");
+	make_name(&r->m, STEP, r->step_kind, "step");
 	make_name(&r->m, MARK, NAME_MARK, "mark");
 	make_name(&r->m, COUNTER, NAME_COUNTER, "counter");
 	make_name(&r->m, OP, NAME_OP, "op");
@@ -219,7 +221,7 @@ static inline void put_names(random_run *r)
 
 static inline void put_stream(random_run *r, size_t stream)
 {
-	stream_block info = { .state = STREAM_OPEN,
+	stream_block info = { .state = r->state,
 			      .role = ROLE_PROGRAM,
 			      .clock = CLOCK_TSC,
 			      .pid = (uint32_t)(77 + stream),
@@ -232,9 +234,10 @@ static inline void put_stream(random_run *r, size_t stream)
 	put_clock(r, stream);
 }
 
-static inline void make_run(random_run *r, uint64_t seed, size_t n_events)
+/* step_kind: what a step is recorded as; state: of its programs. */
+static inline void make_run_as(random_run *r, uint64_t seed, size_t n_events, name_kind step_kind, stream_state state)
 {
-	*r = (random_run){ .seed = seed, .ticks = 1000 };
+	*r = (random_run){ .seed = seed, .ticks = 1000, .step_kind = step_kind, .state = state };
 	put_stream(r, 0);
 	for (size_t i = 0; i < n_events; i++) {
 		/* The second process and the last threads come later. */
@@ -257,6 +260,12 @@ static inline void make_run(random_run *r, uint64_t seed, size_t n_events)
 			flush(r, s, t);
 	put_clock(r, 0);
 	put_clock(r, 1);
+}
+
+/* Of programs that still run. */
+static inline void make_run(random_run *r, uint64_t seed, size_t n_events)
+{
+	make_run_as(r, seed, n_events, NAME_STEP, STREAM_OPEN);
 }
 
 static inline void run_done(random_run *r)

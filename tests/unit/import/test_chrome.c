@@ -32,8 +32,38 @@ static void lists_of_events_come_in_many_forms(void **state)
 		{ "no event", "[]", "0 events, 0 lost\n" },
 		{ "no event, in an object", "{'traceEvents':[]}", "0 events, 0 lost\n" },
 		{ "a bracket", "[", "0 events, 0 lost\n" },
-		{ "no list", "{'a':1}", "error 2: JSON without 'traceEvents'\n" },
-		{ "a list that is none", "{'traceEvents':null}", "error 2: JSON without 'traceEvents'\n" },
+		{ "numbers", "[1,2,3]",
+		  "error 2: unrecognized format: a JSON list without any trace event (3 other elements); expected "
+		  "objects with 'ph' and 'ts', as in Chrome trace JSON\n" },
+		{ "a text", "['a']",
+		  "error 2: unrecognized format: a JSON list without any trace event (1 other element); expected "
+		  "objects with 'ph' and 'ts', as in Chrome trace JSON\n" },
+		{ "an object that is no event", "[{'x':1}]",
+		  "error 2: unrecognized format: a JSON list without any trace event (1 other element); expected "
+		  "objects with 'ph' and 'ts', as in Chrome trace JSON\n" },
+		{ "numbers in the place of events", "{'traceEvents':[1,2]}",
+		  "error 2: unrecognized format: a JSON list without any trace event (2 other elements); expected "
+		  "objects with 'ph' and 'ts', as in Chrome trace JSON\n" },
+		{ "lists and nothing else", "[[],[1]]",
+		  "error 2: unrecognized format: a JSON list without any trace event (2 other elements); expected "
+		  "objects with 'ph' and 'ts', as in Chrome trace JSON\n" },
+		{ "no JSON inside", "[hello, world]",
+		  "error 2: unrecognized format: a JSON list without any trace event (1 other element); expected "
+		  "objects with 'ph' and 'ts', as in Chrome trace JSON\n" },
+		{ "objects with a time alone", "[{'ts':1},{'ts':2,'level':'info'}]",
+		  "error 2: unrecognized format: a JSON list without any trace event (2 other elements); expected "
+		  "objects with 'ph' and 'ts', as in Chrome trace JSON\n" },
+		{ "a list that ends early", "[1,2",
+		  "error 2: unrecognized format: a JSON list without any trace event (2 other elements); expected "
+		  "objects with 'ph' and 'ts', as in Chrome trace JSON\n" },
+		{ "no events", "[]", "0 events, 0 lost\n" },
+		{ "no events in an object", "{'traceEvents':[]}", "0 events, 0 lost\n" },
+		{ "no list", "{'a':1}",
+		  "error 2: unrecognized format: a JSON object without a list 'traceEvents'; expected Chrome trace "
+		  "JSON or a .sonde file\n" },
+		{ "a list that is none", "{'traceEvents':null}",
+		  "error 2: unrecognized format: a JSON object without a list 'traceEvents'; expected Chrome trace "
+		  "JSON or a .sonde file\n" },
 		{ "nothing", "", "error 3: the file is empty\n" },
 		{ "white space", " \n", "error 3: the file is empty\n" },
 		{ "an object that ends early", "{'traceEvents':[" ONE "," TWO "@",

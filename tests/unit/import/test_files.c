@@ -136,6 +136,31 @@ static void a_directory_is_the_traces_in_it(void **state)
 	remove_all();
 }
 
+static void recordings_beside_other_traces_are_told(void **state)
+{
+	file_list files;
+	sonde_error err;
+
+	(void)state;
+	assert_int_equal(files_left_out(temp_path("no such"), &files, &err), SONDE_OK);
+	assert_int_equal(files.n, 0);
+	assert_int_equal(mkdir(temp_path("dir"), 0700), 0);
+	make("run10.sonde");
+	make("run9.sonde");
+	make("a.sonde");
+	assert_int_equal(files_left_out(temp_path("dir"), &files, &err), SONDE_OK);
+	assert_int_equal(files.n, 0);
+	files_done(&files);
+
+	make("a.json.gz");
+	assert_int_equal(files_left_out(temp_path("dir"), &files, &err), SONDE_OK);
+	assert_int_equal(files.n, 2);
+	assert_non_null(strstr(files.items[0], "/dir/run9.sonde"));
+	assert_non_null(strstr(files.items[1], "/dir/run10.sonde"));
+	files_done(&files);
+	remove_all();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +168,7 @@ int main(void)
 		cmocka_unit_test(ranks_are_found_in_names),
 		cmocka_unit_test(stems_have_no_endings),
 		cmocka_unit_test(a_directory_is_the_traces_in_it),
+		cmocka_unit_test(recordings_beside_other_traces_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -125,7 +125,7 @@ static void a_recording_brings_its_index_along(void **state)
 
 	(void)state;
 	make_start(&m);
-	index_footer footer = { .magic = INDEX_FOOTER, .offset = m.len };
+	index_footer footer = { .magic = INDEX_FOOTER, .offset = m.len, .length = ix.len };
 	footer.crc = crc32c(0, &footer, offsetof(index_footer, crc));
 	make_bytes(&m, ix.ptr, ix.len);
 	make_bytes(&m, &footer, sizeof footer);
@@ -153,8 +153,8 @@ static void what_is_no_trace_says_so(void **state)
 	} cases[] = {
 		{ "empty", "", SONDE_E_TRUNCATED, "the file is empty" },
 		{ "text", "hello, this is only text", SONDE_E_FORMAT,
-		  "no trace that Sonde knows: neither its own nor Chrome trace JSON" },
-		{ "short", "x", SONDE_E_FORMAT, "no trace that Sonde knows: neither its own nor Chrome trace JSON" },
+		  "unrecognized format: expected a .sonde file or Chrome trace JSON" },
+		{ "short", "x", SONDE_E_FORMAT, "unrecognized format: expected a .sonde file or Chrome trace JSON" },
 		{ "cut.gz", "\x1f\x8b\x08", SONDE_E_FORMAT, "the gzip data ends too early" },
 		{ "start", "\x89SND\x01", SONDE_E_TRUNCATED,
 		  "the file ends inside its first block: nothing was recorded" },
@@ -197,7 +197,7 @@ static void one_that_is_no_trace_spoils_all(void **state)
 	temp_write(paths[1], recording.ptr, recording.len);
 	temp_write(paths[2], "text", 4);
 	assert_int_equal(sonde_trace_open_files(paths, 3, &t, &err), SONDE_E_FORMAT);
-	assert_non_null(strstr(err.message, "/c: no trace that Sonde knows"));
+	assert_non_null(strstr(err.message, "/c: unrecognized format"));
 	assert_int_equal(sonde_trace_open_files(paths + 1, 2, &t, &err), SONDE_E_FORMAT);
 	paths[0] = paths[1];
 	assert_int_equal(sonde_trace_open_files(paths, 2, &t, &err), SONDE_OK); /* twice the same: counted once */

@@ -55,6 +55,7 @@ static char *line_of(const profile *p, uint32_t index, bool with_self)
 {
 	const profile_node *node = &p->nodes.items[index];
 	const stats *s = &node->stats;
+	profile_work work = profile_work_of(p, node);
 	char *line = NULL, path[1024];
 	size_t n = 0;
 
@@ -65,7 +66,7 @@ static char *line_of(const profile *p, uint32_t index, bool with_self)
 	assert_true(asprintf(&line, "%s (%s) %d calls, total %lld self %lld, %lld..%lld, flops %g bytes %g", path,
 			     node->mixed ? "mixed" : text_of(p, node->category), (int)s->calls, (long long)s->total_ns,
 			     with_self ? (long long)s->self_ns : 0, (long long)s->min_ns, (long long)s->max_ns,
-			     s->flops, s->bytes) > 0);
+			     work.flops, work.bytes) > 0);
 	return line;
 }
 

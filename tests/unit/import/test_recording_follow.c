@@ -287,9 +287,28 @@ static void an_index_costs_what_is_new(void **state)
 	assert_true(most < 6000);
 }
 
+/* One that is behind reads a part at a time, and knows how much is left. */
+static void it_catches_up_in_parts(void **state)
+{
+	pursuit *p = *state;
+	make_run(&p->r, 8, 20000);
+	uint64_t before = UINT64_MAX, left = UINT64_MAX - 1, n = 0;
+	for (; left < before; n++) {
+		sonde_trace *t = open_until(&p->r, p->r.m.len);
+		before = left;
+		assert_int_equal(recording_follow_read(p->f, t, 1000, &left, NULL), 0);
+		assert_true(recording_follow_cost(p->f) < 4000); /* whole blocks */
+		sonde_trace_free(t);
+	}
+	assert_true(n > 5);
+	assert_true(left < 2000); /* behind the last reading of the clock */
+	check_now(p);
+	assert_true(recording_follow_cost(p->f) <= 2 * left);
+}
+
 static void begin_small(random_run *r)
 {
-	*r = (random_run){ .ticks = 1000 };
+	*r = (random_run){ .ticks = 1000, .step_kind = NAME_STEP };
 	put_stream(r, 0);
 	for (int i = 0; i < 300; i++) {
 		put(r, 0, 0, (made_event){ .code = SCOPE });
@@ -434,6 +453,7 @@ int main(void)
 		cmocka_unit_test(an_index_that_follows_is_the_same_as_a_fresh_one),
 		cmocka_unit_test_setup_teardown(indexes_outlive_what_follows, begin, end),
 		cmocka_unit_test_setup_teardown(an_index_costs_what_is_new, begin, end),
+		cmocka_unit_test_setup_teardown(it_catches_up_in_parts, begin, end),
 		cmocka_unit_test_setup_teardown(names_may_come_late, begin, end),
 		cmocka_unit_test_setup_teardown(notes_on_operations_are_found, begin, end),
 		cmocka_unit_test_setup_teardown(another_recording_begins_anew, begin, end),

@@ -217,7 +217,7 @@ static void stopping_and_a_full_disk_leave_the_file_as_it_was(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_int_equal(sonde_recorder_add_index(path, NULL, NULL, &err), SONDE_E_IO);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-	assert_non_null(strstr(err.message, "cannot add its index: "));
+	assert_non_null(strstr(err.message, "cannot write the index: "));
 	free(temp_read(path, &len));
 	assert_int_equal(len, before);
 }

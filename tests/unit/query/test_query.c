@@ -656,6 +656,32 @@ static void limits_end_a_query(void **state)
 	index_free(ix);
 }
 
+/* What does not fit is placed in batches: less memory gives the same answer, or none. */
+static void less_memory_gives_the_same_groups(void **state)
+{
+	static const char *const sql = "select name, count(*), sum(dur), min(ts), max(depth) from slices group by name";
+	sonde_index *ix = random_trace(50000);
+	sonde_query *all = open_query(ix, NULL);
+	char *expected = ask(all, sql);
+	size_t n_same = 0;
+
+	(void)state;
+	for (uint64_t limit = 1 << 15; limit <= 4 << 20; limit += 1 << 15) {
+		sonde_query *q = open_query(ix, &(sonde_query_options){ .struct_size = sizeof(sonde_query_options),
+									.memory_bytes = limit });
+		char *got = ask(q, sql);
+		if (strncmp(got, "stopped: it needs more", 22) != 0)
+			assert_string_equal(got, expected);
+		n_same += strcmp(got, expected) == 0;
+		free(got);
+		sonde_query_free(q);
+	}
+	assert_true(n_same > 0);
+	free(expected);
+	sonde_query_free(all);
+	index_free(ix);
+}
+
 static void *interrupt_later(void *q)
 {
 	usleep(50000);
@@ -793,6 +819,7 @@ int main(void)
 		cmocka_unit_test(orders_give_what_sqlite_would),
 		cmocka_unit_test(tables_of_events_filter_by_time_and_name),
 		cmocka_unit_test(limits_end_a_query),
+		cmocka_unit_test(less_memory_gives_the_same_groups),
 		cmocka_unit_test(another_thread_can_stop_it),
 		cmocka_unit_test(a_scan_without_rows_can_be_stopped),
 		cmocka_unit_test(a_query_belongs_to_a_trace),

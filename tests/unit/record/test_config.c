@@ -12,6 +12,8 @@ static void wrong_values_in_the_struct_are_errors(void **state)
 		{ { .struct_size = 0 }, "struct_size is 0; set it to sizeof(sonde_config)" },
 		{ { .struct_size = 5000 }, "struct_size is 5000; set it to sizeof(sonde_config)" },
 		{ { .struct_size = size, .output = long_path }, "output is longer than 4095 bytes" },
+		{ { .struct_size = size, .output = "run.json" },
+		  "output ends in .json, but a recording is a .sonde file" },
 		{ { .struct_size = size, .activities = "gpu" },
 		  "activities is \"gpu\", not a list of cpu, memory, device" },
 		{ { .struct_size = size, .activities = "cpu,,memory" },
@@ -66,6 +68,7 @@ static void assert_by_environment(const char *expected)
 	const int64_t dims[] = { 2 };
 	sonde_error err = { .message = "" };
 
+	unlink(temp_path("env.sonde"));
 	setenv("SONDE_OUTPUT", temp_path("env.sonde"), 1);
 	if (sonde_start(NULL, &err))
 		fail_msg("%s", err.message);

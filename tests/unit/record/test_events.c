@@ -248,6 +248,83 @@ static void operations_have_their_work_and_shape(void **state)
 		"-left +fetch +conv(bytes=3,shape=64x128) [url:file:///x] -fetch -conv +npu -npu");
 }
 
+static int return_from_op(void)
+{
+	SONDE_OP_SCOPE("returned", SONDE_SYNC);
+	return 7;
+}
+
+/* SONDE_OP is a loop of its own, see above: there break and continue only leave the operation. */
+static void break_and_continue_mean_the_loop_around_an_operation_scope(void **state)
+{
+	int n = 0;
+
+	(void)state;
+	record_start((sonde_config){ .flops = true });
+	for (int i = 0; i < 3; i++) {
+		SONDE_OP_SCOPE("op", SONDE_COMPUTE, .flops = i + 1);
+		SONDE_OP_SCOPE("inner", SONDE_COMPUTE);
+		if (i == 0)
+			continue;
+		n++;
+		if (i == 1)
+			break;
+	}
+	assert_int_equal(n, 1);
+	assert_int_equal(return_from_op(), 7);
+	assert_recorded("+op(flops=1) +inner -inner -op +op(flops=2) +inner -inner -op +returned -returned");
+}
+
+/* One site of this kind has the name, and it is of this category. */
+static void assert_site(const recorded *r, const char *name, name_kind kind, const char *category)
+{
+	size_t n = 0;
+
+	for (uint32_t id = NAME_FIRST_ID; id <= UINT16_MAX; id++) {
+		const trace_site *site = trace_site_of(&r->trace->streams.items[0], id);
+		if (!site || site->kind != kind || strcmp(rec_name(r, site), name) != 0)
+			continue;
+		assert_string_equal(trace_text(r->trace, site->category), category);
+		n++;
+	}
+	assert_int_equal(n, 1);
+}
+
+static void modules_operations_and_categories_with_names_made_at_run_time(void **state)
+{
+	char name[32];
+
+	(void)state;
+	record_start((sonde_config){ .flops = true, .modules = true });
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof name, "layer.%d", i);
+		SONDE_MODULE_NAMED(name);
+		snprintf(name, sizeof name, "op.%d", i);
+		SONDE_OP_NAMED(name, SONDE_COMPUTE, .flops = 3);
+		snprintf(name, sizeof name, "scope.%d", i);
+		SONDE_SCOPE_NAMED(name);
+		SONDE_SCOPE_CATEGORY("read", SONDE_DATA_LOAD);
+	}
+	sonde_scope module = sonde_begin_module("by hand"), op = sonde_begin_op("plain", NULL);
+	sonde_end(op);
+	sonde_end(module);
+	sonde_end(sonde_begin_category("send", SONDE_COMMUNICATION));
+	recorded *r = record_stop();
+	assert_string_equal(r->text, "+layer.0 +op.0(flops=3) +scope.0 +read -read -scope.0 -op.0 -layer.0 "
+				     "+layer.1 +op.1(flops=3) +scope.1 +read -read -scope.1 -op.1 -layer.1 "
+				     "+by hand +plain -plain -by hand +send -send");
+	assert_site(r, "layer.1", NAME_MODULE, "other");
+	assert_site(r, "op.1", NAME_OP, "compute");
+	assert_site(r, "read", NAME_SCOPE, "data-load");
+	assert_site(r, "send", NAME_SCOPE, "communication");
+	record_done(r);
+
+	record_start((sonde_config){ 0 }); /* without modules */
+	sonde_end(sonde_begin_module("off"));
+	sonde_end(sonde_begin_op("on", NULL));
+	assert_recorded("+on -on");
+}
+
 static void work_is_recorded_only_when_asked_for(void **state)
 {
 	(void)state;
@@ -558,6 +635,8 @@ int main(void)
 		cmocka_unit_test(steps_and_phases),
 		cmocka_unit_test(marks_counters_and_flows),
 		cmocka_unit_test(operations_have_their_work_and_shape),
+		cmocka_unit_test(break_and_continue_mean_the_loop_around_an_operation_scope),
+		cmocka_unit_test(modules_operations_and_categories_with_names_made_at_run_time),
 		cmocka_unit_test(work_is_recorded_only_when_asked_for),
 		cmocka_unit_test(an_operation_may_end_on_another_thread),
 		cmocka_unit_test(categories_are_the_same_by_the_same_name),

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sys/file.h>
 #include "unit/record/recorded.h"
 
 static void one_recording_at_a_time(void **state)
@@ -114,18 +115,61 @@ static void the_file_is_private(void **state)
 	temp_clear();
 }
 
-static void an_old_recording_is_replaced(void **state)
+static void a_recording_that_exists_is_never_replaced(void **state)
 {
+	char pid[32], expected[3][600];
+
 	(void)state;
+	snprintf(pid, sizeof pid, "run.%d.sonde", (int)getpid());
 	for (int i = 0; i < 3; i++) {
 		record_start((sonde_config){ 0 });
-		assert_string_equal(sonde_output(), temp_path("run.sonde"));
-		SONDE_MARK("a");
-		assert_recorded("*a");
+		snprintf(expected[i], sizeof expected[i], "%s", sonde_output());
+		sonde_counter("session", i);
+		assert_int_equal(sonde_stop(NULL), SONDE_OK);
 	}
+	assert_string_equal(expected[0], temp_path("run.sonde"));
+	assert_string_equal(expected[1], temp_path(pid));
+	char *dash = strrchr(expected[2], '-'); /* run.PID-N.sonde, N the number of the recording in the process */
+	assert_non_null(dash);
+	assert_int_equal(strncmp(expected[2], expected[1], (size_t)(dash - expected[2])), 0);
+	for (int i = 0; i < 3; i++) {
+		sonde_trace *t = NULL;
+		assert_int_equal(sonde_trace_open(expected[i], &t, NULL), SONDE_OK);
+		assert_int_equal(t->diagnostics.n_kept, 1);
+		sonde_trace_free(t);
+	}
+	temp_clear();
+}
+
+static void an_empty_file_is_used(void **state)
+{
+	(void)state;
 	temp_write(temp_path("run.sonde"), "", 0); /* made by mktemp, say */
 	record_start((sonde_config){ 0 });
-	assert_recorded("");
+	assert_string_equal(sonde_output(), temp_path("run.sonde"));
+	SONDE_MARK("a");
+	assert_recorded("*a");
+	temp_clear();
+}
+
+/* The other process holds the lock: it is between making the file and its first block. */
+static void an_empty_file_that_is_being_begun_is_left_alone(void **state)
+{
+	const char *path = temp_path("run.sonde");
+
+	(void)state;
+	temp_write(path, "", 0);
+	int fd = open(path, O_RDWR);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	record_start((sonde_config){ 0 });
+	assert_string_not_equal(sonde_output(), path);
+	SONDE_MARK("a");
+	assert_recorded("*a");
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	assert_int_equal(st.st_nlink, 1);
+	close(fd);
 	temp_clear();
 }
 
@@ -137,7 +181,7 @@ static void anything_else_is_left_alone(void **state)
 	size_t len;
 
 	(void)state;
-	snprintf(path, sizeof path, "%s", temp_path("thesis.txt"));
+	snprintf(path, sizeof path, "%s", temp_path("thesis.tex"));
 	config.output = path;
 	temp_write(path, "my thesis", 9);
 	assert_int_equal(sonde_start(&config, &err), SONDE_E_IO);
@@ -330,7 +374,9 @@ int main(void)
 		cmocka_unit_test(the_name_of_the_file_may_have_pid_and_number),
 		cmocka_unit_test(without_a_name_the_program_gives_it),
 		cmocka_unit_test(the_file_is_private),
-		cmocka_unit_test(an_old_recording_is_replaced),
+		cmocka_unit_test(a_recording_that_exists_is_never_replaced),
+		cmocka_unit_test(an_empty_file_is_used),
+		cmocka_unit_test(an_empty_file_that_is_being_begun_is_left_alone),
 		cmocka_unit_test(anything_else_is_left_alone),
 		cmocka_unit_test(a_recording_can_be_read_while_it_runs),
 		cmocka_unit_test(what_is_known_of_the_process_is_in_the_file),

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "format/file.h"
 #include "store/index.h"
+#include "unit/store/seal_index.h"
 
 typedef struct image_slice {
 	int64_t start, dur; /* from the trace's start */
@@ -225,13 +226,10 @@ static inline void image_lane(image_maker *m, unsigned group, unsigned depth, co
 	track->n_slices += n;
 }
 
-/* The checksums of header and directory, after a test has changed something in them. */
+/* The checksums, after a test has changed something. */
 static inline void image_sums_right(uint8_t *image)
 {
-	index_header *h = (index_header *)image;
-
-	h->directory_crc = crc32c(0, h + 1, h->n_sections * sizeof(index_section));
-	h->header_crc = crc32c(0, h, offsetof(index_header, header_crc));
+	seal_index(image, (size_t)((const index_header *)image)->length);
 }
 
 static inline bool image_has_offsets(int kind)
@@ -240,6 +238,16 @@ static inline bool image_has_offsets(int kind)
 	       kind == SECTION_ARG_BLOCKS || kind == SECTION_INSTANT_BLOCKS || kind == SECTION_FLOW_BLOCKS ||
 	       kind == SECTION_LAUNCH_BLOCKS || kind == SECTION_ALLOCATION_BLOCKS || kind == SECTION_VALUE_BLOCKS ||
 	       kind == SECTION_SAMPLE_BLOCKS;
+}
+
+/* Room for them. */
+static inline void image_page_crcs(image_maker *m)
+{
+	uint32_t none = 0;
+
+	for (int kind = 0; kind < SECTION_PAGE_CRCS; kind++)
+		for (size_t at = 0; at < m->sections[kind].len; at += INDEX_PAGE)
+			image_rows(m, SECTION_PAGE_CRCS, &none, 1, sizeof none);
 }
 
 static inline uint8_t *image_finish(image_maker *m, int64_t start, int64_t end, size_t *ret_len)
@@ -253,11 +261,10 @@ static inline uint8_t *image_finish(image_maker *m, int64_t start, int64_t end, 
 			uint64_t last = m->sections[kind + 1].len;
 			image_bytes(m, (index_kind)kind, &last, sizeof last);
 		}
-		directory[kind] = (index_section){ .kind = (uint32_t)kind,
-						   .crc = crc32c(0, s->bytes, s->len),
-						   .offset = at,
-						   .length = s->len,
-						   .n_rows = s->n_rows };
+		if (kind == SECTION_PAGE_CRCS)
+			image_page_crcs(m);
+		directory[kind] =
+			(index_section){ .kind = (uint32_t)kind, .offset = at, .length = s->len, .n_rows = s->n_rows };
 		at += (s->len + 7) / 8 * 8;
 	}
 	index_header h = { .magic = INDEX_MAGIC,

@@ -122,7 +122,7 @@ static opened open_records(void)
 	put_templates(&m);
 	put_records(&m);
 	o.image = image_finish(&m, 0, 1, &o.len);
-	assert_int_equal(index_open_memory(o.image, o.len, &o.ix, NULL), SONDE_OK);
+	assert_int_equal(index_open_made(o.image, o.len, &o.ix, NULL), SONDE_OK);
 	o.r = args_reader_new(o.ix);
 	assert_non_null(o.r);
 	return o;

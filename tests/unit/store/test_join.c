@@ -132,9 +132,10 @@ static const char *events_of(const sonde_trace *t)
 		for (size_t k = 0; k < thread->n_blocks; k++) {
 			const trace_block *b = &t->blocks.items[thread->first_block + k];
 			events_open(r, b->bytes, b->len, b->head.base_ticks);
-			while (events_next(r, &e))
-				len += (size_t)snprintf(text + len, sizeof text - len, " %s%d",
-							e.code & EVENT_END ? "-" : "", (int)e.ticks);
+			for (uint32_t at = 0; events_next(r, &e); at++)
+				if (at >= b->skip)
+					len += (size_t)snprintf(text + len, sizeof text - len, " %s%d",
+								e.code & EVENT_END ? "-" : "", (int)e.ticks);
 		}
 	}
 	free(r);

@@ -1,5 +1,7 @@
 /* The file of `sonde record`, and the parts of its processes that end up in it. */
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <sonde/recorder.h>
 #include "base/proc.h"
@@ -322,6 +324,90 @@ static void the_part_of_a_process_that_still_runs_stays_where_it_is(void **state
 	temp_clear();
 }
 
+static int lock_part(const char *end)
+{
+	int fd = open(part(end), O_RDWR | O_CREAT, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
+	return fd;
+}
+
+/* Between making its file and its first block. */
+static void a_part_that_is_just_begun_stays_where_it_is(void **state)
+{
+	sonde_recorder *r = open_recorder("run.sonde");
+
+	(void)state;
+	int fd = lock_part("2");
+	save_part("1", 1, 2, 0, "");
+	sonde_trace *t = close_and_open(r, 0, NULL);
+	assert_int_equal(t->diagnostics.n_kept, 2);
+	sonde_trace_free(t);
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_nlink, 1);
+	close(fd);
+	save_part("2", 2, 30, 0, "");
+	sonde_error err = { .message = "" };
+	assert_int_equal(sonde_trace_open(path, &t, &err), SONDE_OK);
+	assert_int_equal(t->diagnostics.n_kept, 32);
+	sonde_trace_free(t);
+	temp_clear();
+}
+
+static void count_running(void *context, int32_t pid, const char *name)
+{
+	assert_string_equal(name, part("2"));
+	*(int32_t *)context = pid;
+}
+
+static void a_part_that_is_being_written_is_not_removed_by_another_recording(void **state)
+{
+	sonde_recorder *r = open_recorder("run.sonde");
+	int32_t pid = 0;
+	sonde_error err;
+	char expected[2000];
+
+	(void)state;
+	int fd = lock_part("2");
+	save_part("2", 2, 30, (uint32_t)getpid(), "");
+	sonde_trace_free(close_and_open(r, 0, NULL));
+	assert_int_equal(sonde_recorder_running(path, count_running, &pid), 1);
+	assert_int_equal(pid, getpid());
+	assert_int_equal(sonde_recorder_open(path, 3, command, &r, &err), SONDE_E_IO);
+	snprintf(expected, sizeof expected,
+		 "%s: process %d of an earlier recording still writes %s; both are left alone", path, (int)getpid(),
+		 part("2"));
+	assert_string_equal(err.message, expected);
+	assert_true(temp_exists(part("2")));
+	assert_true(temp_exists(path));
+	close(fd);
+	assert_int_equal(sonde_recorder_running(path, count_running, &pid), 0);
+	assert_int_equal(sonde_recorder_open(path, 3, command, &r, &err), SONDE_OK);
+	assert_false(temp_exists(part("2")));
+	sonde_recorder_abandon(r);
+	temp_clear();
+}
+
+static void a_file_that_is_left_open_is_read_with_later_parts(void **state)
+{
+	(void)state;
+	for (int leave_open = 0; leave_open < 2; leave_open++) {
+		sonde_recorder *r = open_recorder("run.sonde");
+		sonde_trace *t = NULL;
+		save_part("1", 1, 2, 0, "");
+		if (leave_open)
+			sonde_recorder_leave_open(r);
+		assert_int_equal(sonde_recorder_close(r, 0, NULL, NULL), SONDE_OK);
+		save_part("2", 2, 30, 0, "");
+		assert_int_equal(sonde_trace_open(path, &t, NULL), SONDE_OK);
+		assert_int_equal(t->diagnostics.n_kept, leave_open ? 32 : 2);
+		sonde_trace_free(t);
+		temp_clear();
+	}
+}
+
 static void what_the_rings_of_killed_processes_hold_is_recovered(void **state)
 {
 	enum { RING_BYTES = RING_CHUNKS_AT + RING_CHUNK_BYTES };
@@ -371,6 +457,9 @@ int main(void)
 		cmocka_unit_test(a_part_that_was_cut_off_costs_only_its_last_block),
 		cmocka_unit_test(parts_of_an_earlier_run_are_not_taken_for_ours),
 		cmocka_unit_test(the_part_of_a_process_that_still_runs_stays_where_it_is),
+		cmocka_unit_test(a_part_that_is_just_begun_stays_where_it_is),
+		cmocka_unit_test(a_part_that_is_being_written_is_not_removed_by_another_recording),
+		cmocka_unit_test(a_file_that_is_left_open_is_read_with_later_parts),
 		cmocka_unit_test(what_the_rings_of_killed_processes_hold_is_recovered),
 	};
 

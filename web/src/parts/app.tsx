@@ -1,7 +1,8 @@
 // The shell: bar, the view of the address, overlays, and keys that hold everywhere.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
-import { factsError, facts, isHelpOpen, sessionError, sessionId, sessions, show, view } from '../state/app';
+import { noteText } from '../data/window';
+import { factsError, facts, isHelpOpen, session, sessionError, sessionId, sessions, show, view } from '../state/app';
 import { nRunning, opening } from '../state/api';
 import { VIEWS } from '../views/list';
 import { Bar } from './bar';
@@ -54,6 +55,13 @@ function Content() {
 	);
 }
 
+// What is shown may be less than the file holds.
+function WindowNote() {
+	const text = noteText(session.value);
+
+	return text && <p class="window-note">{text}</p>;
+}
+
 export function App() {
 	const one = VIEWS.find(known => known.id === view.value) ?? VIEWS[0]!;
 
@@ -67,6 +75,7 @@ export function App() {
 	return (
 		<div class="shell">
 			<Bar />
+			<WindowNote />
 			<main
 				id="view"
 				aria-label={one.title}

@@ -1,5 +1,13 @@
 // What the server says; docs/api.md.
 
+// What is shown of a recording that grows faster than it is read.
+export interface Window {
+	from_ns: number;
+	dur_ns: number;
+	n_events: number;
+	catches_up: boolean;
+}
+
 export interface Session {
 	id: number;
 	name: string;
@@ -9,6 +17,8 @@ export interface Session {
 	size_bytes?: number | null;
 	n_events?: number | null;
 	duration_ns?: number | null;
+	window?: Window | null; // null: everything is shown
+	damage?: string | null; // the part of the file that cannot be read
 	generation?: number;
 	age_ns?: number | null; // how long ago it was read, when this was said
 	takenAt?: number; // the same on our clock, in milliseconds
@@ -35,6 +45,7 @@ export interface Facts {
 	has_counters?: boolean;
 	meta?: { key: string; value: unknown; rank?: number | null }[] | Record<string, unknown>;
 	diagnostics?: Diagnostic[];
+	session?: Session;
 	[more: string]: unknown;
 }
 

@@ -235,7 +235,7 @@ export function listenKeys(scene: Scene): () => void {
 			const range = selected();
 			if (range) store.move(fit(range.from, range.to, store.end.peek()));
 		},
-		0: () => store.move({ from: 0, to: store.end.peek() }),
+		0: () => store.move({ from: store.begin.peek(), to: store.end.peek() }),
 		m: () => {
 			store.isNoting.value = !isFile;
 		},

@@ -75,6 +75,8 @@ export class Store {
 		return steps.filter(step => step.rank === rank);
 	});
 	readonly end: ReadonlySignal<number> = computed(() => Math.max(1, facts.value?.duration_ns ?? 1));
+	// Where what is shown begins: later than 0 while a recording grows faster than it is read.
+	readonly begin: ReadonlySignal<number> = computed(() => facts.value?.session?.window?.from_ns ?? 0);
 	readonly view = signal<Viewport>({ from: 0, to: 1 });
 	readonly selection = signal<Slice | null>(null);
 	readonly instant = signal<Instant | null>(null); // that is selected
@@ -113,14 +115,16 @@ export class Store {
 	private addressTimer = 0;
 	private selectedIn = 0; // generation
 	private isWhole = true; // the end is followed while the recording grows
+	private isFromStart = false; // the reader wants to see also what is not there yet
 
 	start(): void {
 		this.view.value = this.viewOfAddress();
 		this.isWhole = params.peek()['from'] === undefined;
 		this.ends.push(
 			effect(() => {
-				const end = this.end.value;
-				if (this.isWhole) this.view.value = { from: 0, to: Math.max(end, 20) };
+				const end = this.end.value,
+					from = this.isFromStart ? 0 : this.begin.value;
+				if (this.isWhole) this.view.value = { from, to: Math.max(end, from + 20) };
 			}),
 		);
 		this.ends.push(effect(() => this.load(sessionPath.value, shownGeneration.value)));
@@ -164,7 +168,7 @@ export class Store {
 		const from = integer(params.peek()['from']),
 			to = integer(params.peek()['to']);
 		return clamp(
-			from !== null && to !== null && to > from ? { from, to } : { from: 0, to: this.end.peek() },
+			from !== null && to !== null && to > from ? { from, to } : { from: this.begin.peek(), to: this.end.peek() },
 			this.end.peek(),
 		);
 	}
@@ -172,7 +176,9 @@ export class Store {
 	// Moves; the address follows when the reader rests.
 	move(view: Viewport): void {
 		this.view.value = clamp(view, this.end.peek());
-		this.isWhole = this.view.peek().from === 0 && this.view.peek().to >= this.end.peek();
+		const { from, to } = this.view.peek();
+		this.isWhole = (from === 0 || from === this.begin.peek()) && to >= this.end.peek();
+		this.isFromStart = from === 0 && this.begin.peek() > 0;
 		clearTimeout(this.addressTimer);
 		this.addressTimer = setTimeout(() => {
 			const { from, to } = this.view.peek();

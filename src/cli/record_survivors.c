@@ -1,0 +1,152 @@
+/* See record_survivors.h. */
+#define _GNU_SOURCE
+#include "cli/record_survivors.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sonde/recorder.h>
+
+#include "cli/cli.h"
+
+enum { MAX_LINES = 5, PIECE = 16 << 10 };
+
+typedef struct survivor {
+	int32_t pid;
+	bool has_part; /* survivors_say: it was named with the part that it writes */
+} survivor;
+
+/* ---- /proc ------------------------------------------------------------------------------------------------------- */
+
+/* Whether the file of a process holds the len bytes at text, which are shorter than PIECE. Its first byte is as if a 0
+   came before: an environment is read like the list of its entries. */
+static bool process_file_has(int32_t pid, const char *file, const char *text, size_t len)
+{
+	char buffer[2 * PIECE];
+	char path[64];
+	size_t n = 1;
+	ssize_t more;
+	bool has = false;
+
+	snprintf(path, sizeof path, "/proc/%" PRId32 "/%s", pid, file);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	buffer[0] = 0;
+	while (fd >= 0 && !has && (more = read(fd, buffer + n, PIECE)) > 0) {
+		n += (size_t)more;
+		has = memmem(buffer, n, text, len) != NULL;
+		size_t kept = n < len ? n : len; /* the text may begin at the end of this piece */
+		memmove(buffer, buffer + n - kept, kept);
+		n = kept;
+	}
+	if (fd >= 0)
+		close(fd);
+	return has;
+}
+
+/* "train" of process 12, "?" when it is gone. */
+static const char *command_of(int32_t pid, char *buffer, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%" PRId32 "/comm", pid);
+	FILE *in = fopen(path, "r");
+	if (!in || !fgets(buffer, (int)size, in))
+		snprintf(buffer, size, "?");
+	if (in)
+		fclose(in);
+	buffer[strcspn(buffer, "\n")] = 0;
+	return buffer;
+}
+
+static bool may_record(int32_t pid, const char *entry, size_t entry_len)
+{
+	static const char library[] = "/libsonde-rt.so";
+
+	return process_file_has(pid, "environ", entry, entry_len) &&
+	       process_file_has(pid, "maps", library, sizeof library - 1);
+}
+
+static void add(survivors *s, int32_t pid)
+{
+	survivor *items = reallocarray(s->items, s->n + 1, sizeof *items);
+
+	if (!items)
+		return;
+	s->items = items;
+	s->items[s->n++] = (survivor){ .pid = pid };
+}
+
+void survivors_find(survivors *s, const char *sonde_output)
+{
+	char entry[PATH_MAX + 32];
+	/* With the 0 before and behind it, so that no other entry has it inside. */
+	int len = snprintf(entry, sizeof entry, "%cSONDE_OUTPUT=%s", 0, sonde_output) + 1;
+	DIR *dir = opendir("/proc");
+	struct dirent *process;
+
+	*s = (survivors){ 0 };
+	while (dir && (process = readdir(dir))) {
+		int32_t pid = (int32_t)strtol(process->d_name, NULL, 10);
+		if (pid > 0 && may_record(pid, entry, (size_t)len))
+			add(s, pid);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void survivors_done(survivors *s)
+{
+	free(s->items);
+	*s = (survivors){ 0 };
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------------------------- */
+
+typedef struct lines {
+	const survivors *survivors;
+	const char *path;
+	size_t n;
+} lines;
+
+static void say_part(void *context, int32_t pid, const char *part)
+{
+	lines *l = context;
+	char name[32];
+
+	for (size_t i = 0; i < l->survivors->n; i++)
+		if (l->survivors->items[i].pid == pid)
+			l->survivors->items[i].has_part = true;
+	if (l->n++ < MAX_LINES)
+		say("process %" PRId32
+		    " (%s) still runs and records into %s; sonde report %s reads that too, now and later",
+		    pid, command_of(pid, name, sizeof name), part, l->path);
+}
+
+static void say_survivor(lines *l, int32_t pid)
+{
+	char name[32];
+
+	if (l->n++ < MAX_LINES)
+		say("process %" PRId32 " (%s) still runs and may record into %s.part.%" PRId32
+		    "; sonde report %s reads that too, now and later",
+		    pid, command_of(pid, name, sizeof name), l->path, pid, l->path);
+}
+
+bool survivors_say(const survivors *s, const char *path)
+{
+	lines l = { .survivors = s, .path = path };
+
+	sonde_recorder_running(path, say_part, &l);
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->items[i].has_part)
+			say_survivor(&l, s->items[i].pid);
+	if (l.n > MAX_LINES)
+		say("%zu more processes still run and may record into %s.part.*, which sonde report %s reads too",
+		    l.n - MAX_LINES, path, path);
+	return l.n > 0;
+}
