@@ -14,7 +14,7 @@
 
 #include "cli/cli.h"
 
-enum { MAX_LINES = 5, PIECE = 16 << 10 };
+enum { MAX_LINES = 5, PIECE = 16 << 10, MAX_WAITS = 10, WAIT_US = 10000 };
 
 typedef struct survivor {
 	int32_t pid;
@@ -23,29 +23,31 @@ typedef struct survivor {
 
 /* ---- /proc ------------------------------------------------------------------------------------------------------- */
 
+typedef enum finding { IS_EMPTY, HAS_NOT, HAS } finding;
+
 /* Whether the file of a process holds the len bytes at text, which are shorter than PIECE. Its first byte is as if a 0
    came before: an environment is read like the list of its entries. */
-static bool process_file_has(int32_t pid, const char *file, const char *text, size_t len)
+static finding search_process_file(int32_t pid, const char *file, const char *text, size_t len)
 {
 	char buffer[2 * PIECE];
 	char path[64];
 	size_t n = 1;
 	ssize_t more;
-	bool has = false;
+	finding f = IS_EMPTY;
 
 	snprintf(path, sizeof path, "/proc/%" PRId32 "/%s", pid, file);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	buffer[0] = 0;
-	while (fd >= 0 && !has && (more = read(fd, buffer + n, PIECE)) > 0) {
+	while (fd >= 0 && f != HAS && (more = read(fd, buffer + n, PIECE)) > 0) {
 		n += (size_t)more;
-		has = memmem(buffer, n, text, len) != NULL;
+		f = memmem(buffer, n, text, len) ? HAS : HAS_NOT;
 		size_t kept = n < len ? n : len; /* the text may begin at the end of this piece */
 		memmove(buffer, buffer + n - kept, kept);
 		n = kept;
 	}
 	if (fd >= 0)
 		close(fd);
-	return has;
+	return f;
 }
 
 /* "train" of process 12, "?" when it is gone. */
@@ -63,12 +65,19 @@ static const char *command_of(int32_t pid, char *buffer, size_t size)
 	return buffer;
 }
 
-static bool may_record(int32_t pid, const char *entry, size_t entry_len)
-{
-	static const char library[] = "/libsonde-rt.so";
+typedef enum chance { NEVER, NOT_YET, RECORDS } chance;
 
-	return process_file_has(pid, "environ", entry, entry_len) &&
-	       process_file_has(pid, "maps", library, sizeof library - 1);
+/* A process in the middle of exec has no environment for a moment, and no library until its loader has run. */
+static chance chance_of(int32_t pid, const char *entry, size_t entry_len)
+{
+	static const char library[] = "/libsonde-rt.so", libc[] = "/libc.";
+	finding environ = search_process_file(pid, "environ", entry, entry_len);
+
+	if (environ == HAS)
+		return search_process_file(pid, "maps", library, sizeof library - 1) == HAS ? RECORDS : NOT_YET;
+	if (environ == IS_EMPTY && search_process_file(pid, "maps", libc, sizeof libc - 1) == HAS_NOT)
+		return NOT_YET;
+	return NEVER;
 }
 
 static void add(survivors *s, int32_t pid)
@@ -81,22 +90,35 @@ static void add(survivors *s, int32_t pid)
 	s->items[s->n++] = (survivor){ .pid = pid };
 }
 
+/* Returns true if a process may be about to load the library. */
+static bool find_once(survivors *s, const char *entry, size_t entry_len)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *process;
+	bool again = false;
+
+	s->n = 0;
+	while (dir && (process = readdir(dir))) {
+		int32_t pid = (int32_t)strtol(process->d_name, NULL, 10);
+		chance c = pid > 0 ? chance_of(pid, entry, entry_len) : NEVER;
+		if (c == RECORDS)
+			add(s, pid);
+		again |= c == NOT_YET;
+	}
+	if (dir)
+		closedir(dir);
+	return again;
+}
+
 void survivors_find(survivors *s, const char *sonde_output)
 {
 	char entry[PATH_MAX + 32];
 	/* With the 0 before and behind it, so that no other entry has it inside. */
 	int len = snprintf(entry, sizeof entry, "%cSONDE_OUTPUT=%s", 0, sonde_output) + 1;
-	DIR *dir = opendir("/proc");
-	struct dirent *process;
 
 	*s = (survivors){ 0 };
-	while (dir && (process = readdir(dir))) {
-		int32_t pid = (int32_t)strtol(process->d_name, NULL, 10);
-		if (pid > 0 && may_record(pid, entry, (size_t)len))
-			add(s, pid);
-	}
-	if (dir)
-		closedir(dir);
+	for (int i = 0; find_once(s, entry, (size_t)len) && i < MAX_WAITS; i++)
+		usleep(WAIT_US);
 }
 
 void survivors_done(survivors *s)

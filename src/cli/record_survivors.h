@@ -7,7 +7,8 @@
  *
  * A process that may record has the SONDE_OUTPUT of this recording in its environment and libsonde-rt in its memory.
  * Who its parent is does not matter: a daemon has left the tree of the program. A process of another user, or one that
- * hides its environment, is found only once it has begun, by its part.
+ * hides its environment, is found only once it has begun, by its part. One that has just been started gets a tenth of a
+ * second to load the library.
  */
 #ifndef SONDE_CLI_RECORD_SURVIVORS_H
 #define SONDE_CLI_RECORD_SURVIVORS_H

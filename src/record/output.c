@@ -47,6 +47,7 @@ typedef enum occupant {
 	OCCUPANT_FOREIGN, /* something that is no recording */
 	OCCUPANT_OLD,	  /* a recording that no process writes any more */
 	OCCUPANT_BUSY,	  /* a recording that is being written or begun, or one of this very process before an exec */
+	OCCUPANT_GONE,	  /* nothing any more: sonde record took the new file for one that was left empty */
 } occupant;
 
 static occupant examine(const char *path)
@@ -57,7 +58,7 @@ static occupant examine(const char *path)
 	occupant what = OCCUPANT_FOREIGN;
 
 	if (fd < 0)
-		return what;
+		return errno == ENOENT ? OCCUPANT_GONE : what;
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		bool is_whole = read(fd, &old, sizeof old) == sizeof old && old.header.magic == FORMAT_MAGIC;
 		bool is_ours =
@@ -117,13 +118,17 @@ static void other_name(char *out, size_t size, const char *path, uint32_t attemp
 
 static int claim_any(const char *path, bool *ret_found_old)
 {
-	snprintf(rt.path, sizeof rt.path, "%s", path);
-	int fd = claim(rt.path);
+	occupant what = OCCUPANT_GONE;
+	int fd = -1;
 
+	snprintf(rt.path, sizeof rt.path, "%s", path);
 	*ret_found_old = false;
-	if (fd >= 0 || errno != EEXIST)
-		return fd;
-	occupant what = examine(path);
+	for (int i = 0; what == OCCUPANT_GONE && i < MAX_ATTEMPTS; i++) {
+		fd = claim(rt.path);
+		if (fd >= 0 || errno != EEXIST)
+			return fd;
+		what = examine(path);
+	}
 	*ret_found_old = what == OCCUPANT_OLD;
 	errno = what == OCCUPANT_FOREIGN ? ENOTEMPTY : EEXIST;
 	for (uint32_t attempt = 0; fd < 0 && errno == EEXIST && attempt < MAX_ATTEMPTS; attempt++) {
