@@ -19,7 +19,7 @@
 #include "common/measure.h"
 #include "common/options.h"
 #include "common/results.h"
-#include "import/recording_follow.h"
+#include "import/recording/follow.h"
 #include <sonde/record.h>
 
 enum { N_UPDATES = 7, LAYERS = 10, EVENTS_PER_STEP = 2 * (1 + 2 * LAYERS) };

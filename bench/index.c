@@ -22,8 +22,8 @@
 #include "common/measure.h"
 #include "common/options.h"
 #include "common/results.h"
-#include "store/builder.h"
-#include "store/index.h"
+#include "store/build/builder.h"
+#include "store/index/index.h"
 
 enum { N_LANES = 64, N_PIXELS = 1920, N_NAMES = 200, N_ROUNDS = 9, N_PASSES = 4, MAX_VIEWS = 100000 };
 

@@ -29,7 +29,7 @@
 #include "common/results.h"
 #include "common/strip.h"
 #include "import/importer.h"
-#include "store/builder.h"
+#include "store/build/builder.h"
 
 enum { MAX_ROUNDS = 20, SMALL = 100000, LARGE = 1000000, LONG = 10000000, MAX_REAL = 100, REAL_BYTES = 10000000 };
 

@@ -20,7 +20,7 @@
 #include "common/options.h"
 #include "common/process.h"
 #include "common/results.h"
-#include "store/builder.h"
+#include "store/build/builder.h"
 #include "../tests/unit/analyze/scale_trace.h"
 
 enum { MOST_MIB = 1000000000 >> 20 };

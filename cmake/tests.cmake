@@ -1,6 +1,6 @@
 # Tests, found by where they lie:
 #
-#   tests/unit/<dir>/test_<name>.c   unit_<dir>_<name>: cmocka, linked with all of src/ but cli, hidden symbols included
+#   tests/unit/<dirs>/test_<name>.c  unit_<dirs>_<name>: cmocka, linked with all of src/ but cli, hidden symbols included
 #   tests/programs/<name>.c, .cc     prog_<name>: programs to be recorded; public headers and libsonde-rt only
 #   tests/cli/*.sh, tests/faults/*.sh, tests/checks/*.sh
 #                                    scripts; exit code 77 means skipped. They see SONDE, BUILD, SOURCE, CC, CFLAGS.
@@ -170,12 +170,14 @@ pkg_check_modules(CMOCKA IMPORTED_TARGET cmocka)
 if(NOT CMOCKA_FOUND)
 	message(STATUS "cmocka not found: no unit tests")
 endif()
-sonde_glob(sources tests/unit/*/test_*.c)
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/unit/test_*.c)
 foreach(source ${sources})
 	if(NOT CMOCKA_FOUND)
 		break()
 	endif()
-	string(REGEX REPLACE ".*/([^/]+)/test_([^/]+)\\.c$" "unit_\\1_\\2" name ${source})
+	cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/tests OUTPUT_VARIABLE name)
+	string(REGEX REPLACE "/test_([^/]+)\\.c$" "/\\1" name ${name})
+	string(REPLACE / _ name ${name})
 	add_executable(${name} ${source})
 	target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 	target_link_libraries(${name} PRIVATE sonde_all PkgConfig::CMOCKA)

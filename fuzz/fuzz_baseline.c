@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/compare_run.h"
+#include "analyze/compare/run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

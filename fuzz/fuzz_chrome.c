@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "import/importer.h"
-#include "store/builder.h"
+#include "store/build/builder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "look.h"
-#include "import/recording.h"
+#include "import/recording/recording.h"
 #include "store/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

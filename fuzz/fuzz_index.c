@@ -4,7 +4,7 @@
  * Texts are limited: a short record may name a long text a hundred times.
  */
 #include "index_bytes.h"
-#include "store/index.h"
+#include "store/index/index.h"
 
 enum { N_PIXELS = 100, MAX_TEXT = 1 << 20, MAX_ASKED = 3000 };
 

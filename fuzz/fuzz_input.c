@@ -1,7 +1,7 @@
 /* Compressed text from a stranger, through the input layer to its end or the damage. */
 #include <stdlib.h>
 #include <string.h>
-#include "import/input.h"
+#include "import/input/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

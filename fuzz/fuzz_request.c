@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/utf8.h"
-#include "serve/request.h"
+#include "serve/http/request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
 #ifndef SONDE_ANALYZE_ANALYSIS_H
 #define SONDE_ANALYZE_ANALYSIS_H
 
-#include "analyze/profile.h"
-#include "analyze/result.h"
+#include "analyze/tables/profile.h"
+#include "analyze/result/result.h"
 #include "analyze/settings.h"
 
 typedef struct analysis {

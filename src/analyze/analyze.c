@@ -2,9 +2,9 @@
 #include "analyze/analysis.h"
 
 #include <string.h>
-#include "analyze/step_list.h"
-#include "analyze/warmup.h"
-#include "analyze/work.h"
+#include "analyze/tables/step_list.h"
+#include "analyze/tables/warmup.h"
+#include "analyze/tables/work.h"
 #include "base/error.h"
 
 #define ANALYSIS(name) &name##_analysis,

@@ -21,7 +21,8 @@
 #include "base/format_number.h"
 
 #define RING_BYTES (UINT64_C(64) << 20) /* of one recorded process, unless --buffer says otherwise */
-#define RING_LEAST_BYTES ((UINT64_C(4) << 20) + (260 << 10)) /* below that no program records: format/ring.h */
+#define RING_LEAST_BYTES                                                                                               \
+	((UINT64_C(4) << 20) + (260 << 10)) /* below that no program records: format/recording/ring.h */
 
 static void in_root(char *ret_path, const char *path)
 {

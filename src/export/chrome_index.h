@@ -37,7 +37,7 @@ void chrome_pid(chrome_index *c, uint32_t process);
 void chrome_tid(chrome_index *c, const index_track *t, int64_t extra); /* extra: instead of its own; 0: none */
 void chrome_ts(chrome_index *c, int64_t ns);
 
-/* chrome_meta.c */
+/* chrome/meta.c */
 bool chrome_choose_pids(chrome_index *c); /* false: out of memory */
 void chrome_top_level(chrome_index *c);	  /* up to the bracket of the events; sets base_ns */
 void chrome_names(chrome_index *c);	  /* of processes and threads */
@@ -47,7 +47,7 @@ void chrome_meta(chrome_index *c, const index_meta *m); /* its key and value */
 /* A thread that stands for another; returns its id. */
 int64_t chrome_extra_lane(chrome_index *c, const index_track *t);
 
-/* Several ranks in one file: chrome_ranks.c */
+/* Several ranks in one file: chrome/ranks.c */
 bool chrome_find_ranks(chrome_index *c);		/* false: out of memory */
 void chrome_rank_metas(chrome_index *c);		/* beside the events */
 void chrome_rank_of(chrome_index *c, uint32_t process); /* an event */

@@ -1,5 +1,5 @@
 /*
- * Several ranks in one file; import/chrome_ranks.c says how they lie there and puts them back. Arrows of two ranks may
+ * Several ranks in one file; import/chrome/ranks.c says how they lie there and puts them back. Arrows of two ranks may
  * have the same ids, which viewers would take for one arrow: each rank's are larger than those of the one before.
  */
 #include <stdlib.h>

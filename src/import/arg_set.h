@@ -12,7 +12,7 @@
 #define SONDE_IMPORT_ARG_SET_H
 
 #include "base/vec.h"
-#include "store/builder.h"
+#include "store/build/builder.h"
 
 typedef struct arg_gap {
 	size_t at; /* in text */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "store/index.h"
+#include "store/index/index.h"
 #include "store/trace.h"
 
 /* The next meta entry of this key at or after *at, which moves on; NULL: none. */

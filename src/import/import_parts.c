@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "import/facts.h"
 #include "import/open.h"
-#include "import/recording.h"
-#include "import/recording_ranks.h"
+#include "import/recording/recording.h"
+#include "import/recording/ranks.h"
 
 static sonde_status out_of_memory(sonde_error *err)
 {

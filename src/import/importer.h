@@ -2,8 +2,8 @@
 #ifndef SONDE_IMPORT_IMPORTER_H
 #define SONDE_IMPORT_IMPORTER_H
 
-#include "import/input.h"
-#include "store/builder.h"
+#include "import/input/input.h"
+#include "store/build/builder.h"
 
 typedef struct import_job {
 	input *in;

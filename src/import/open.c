@@ -3,7 +3,7 @@
  *
  *   1. files_expand()   directories become their files
  *   2. look_at()        what each file is, by its first bytes
- *   3. recordings       are read by store/trace.c, all of them together, unless they are ranks: recording_ranks.c
+ *   3. recordings       are read by store/trace.c, all of them together, unless they are ranks: recording/ranks.c
  *      an index         is mapped as it lies
  *      everything else  goes through its importer into one builder, file after file, and so do indexes and recordings
  *                       among them; then ranks.c puts the files on one clock and the builder makes the index:
@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
-#include "import/recording.h"
-#include "import/recording_ranks.h"
+#include "import/recording/recording.h"
+#include "import/recording/ranks.h"
 
 enum { THREADS_MAX = 16 };
 

@@ -9,7 +9,7 @@
 
 #include "import/files.h"
 #include "import/importer.h"
-#include "import/index_again.h"
+#include "import/index/index_again.h"
 #include "import/ranks.h"
 #include "store/trace.h"
 

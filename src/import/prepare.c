@@ -1,6 +1,6 @@
 /* A recording gets its index: sonde_trace_prepare of <sonde/trace.h>. */
 #include <string.h>
-#include "import/recording.h"
+#include "import/recording/recording.h"
 #include "store/trace.h"
 
 sonde_status sonde_trace_prepare(sonde_trace *trace, const sonde_open_options *options, sonde_error *err)

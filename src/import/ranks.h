@@ -2,7 +2,7 @@
 #ifndef SONDE_IMPORT_RANKS_H
 #define SONDE_IMPORT_RANKS_H
 
-#include "store/builder.h"
+#include "store/build/builder.h"
 
 typedef struct ranked_file {
 	const char *path;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/new_file.h"
-#include "import/recording.h"
+#include "import/recording/recording.h"
 
 static sonde_status write_index(const sonde_index *index, const char *path, sonde_error *err)
 {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "analyze/result.h"
+#include "analyze/result/result.h"
 #include "base/format_number.h"
 #include "base/json_write.h"
 

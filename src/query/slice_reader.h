@@ -5,7 +5,7 @@
 #ifndef SONDE_QUERY_SLICE_READER_H
 #define SONDE_QUERY_SLICE_READER_H
 
-#include "store/index.h"
+#include "store/index/index.h"
 
 typedef struct slice_reader slice_reader;
 

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sonde/query.h>
-#include "store/index.h"
+#include "store/index/index.h"
 
 typedef struct query_cursor query_cursor;
 

@@ -1,5 +1,6 @@
 /*
- * The chunks of the ring: threads fill them, the writer empties them. See format/ring.h; ring_file.c makes the file.
+ * The chunks of the ring: threads fill them, the writer empties them. See format/recording/ring.h; ring_file.c makes
+ * the file.
  *
  * Chunks that come back go on a stack, so that a program that its writer keeps up with runs in a few warm ones.
  */

@@ -1,5 +1,5 @@
 /*
- * The file of the ring: the shared memory that events go through, see format/ring.h.
+ * The file of the ring: the shared memory that events go through, see format/recording/ring.h.
  *
  * It lies in /dev/shm, where pages are never written back; when there is no room it lies beside the recording. Space is
  * reserved before it is touched, a few chunks at a time, so that a full file system is an error here and never a

@@ -25,10 +25,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include "base/lock.h"
-#include "format/events.h"
-#include "format/file.h"
-#include "format/names.h"
-#include "format/ring.h"
+#include "format/recording/events.h"
+#include "format/recording/file.h"
+#include "format/recording/names.h"
+#include "format/recording/ring.h"
 #include <sonde/record.h>
 
 /* The state of a thread besides sonde_room_. */

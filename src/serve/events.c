@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include "serve/http.h"
-#include "serve/mhd.h"
+#include "serve/http/http.h"
+#include "serve/http/mhd.h"
 
 enum { ALIVE_SECONDS = 10 };
 

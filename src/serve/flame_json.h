@@ -2,7 +2,7 @@
 #ifndef SONDE_SERVE_FLAME_JSON_H
 #define SONDE_SERVE_FLAME_JSON_H
 
-#include "analyze/flame.h"
+#include "analyze/flame/flame.h"
 #include "base/json_write.h"
 
 /* An object; names get new numbers. has_base: it is compared with another. False when out of memory. */

@@ -1,7 +1,7 @@
 /*
  * Opens traces in the background, one after the other, and opens those again whose program still runs.
  *
- * A recording that grows is opened again and again, which takes as long as much is new (import/recording_follow.h).
+ * A recording that grows is opened again and again, which takes as long as much is new (import/recording/follow.h).
  * The time from one to the next grows with that, from REFRESH_NS on: following costs at most half a core
  * (FOLLOW_SHARE). A request that holds the trace from before keeps it alive until it finishes.
  *
@@ -29,7 +29,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/proc.h"
-#include "import/recording_follow.h"
+#include "import/recording/follow.h"
 
 #define REFRESH_NS 700000000 /* from one beginning to the next */
 #define LEAST_PAUSE_NS 100000000

@@ -6,8 +6,8 @@
 #ifndef SONDE_SERVE_ROUTES_H
 #define SONDE_SERVE_ROUTES_H
 
-#include "serve/reply.h"
-#include "serve/request.h"
+#include "serve/http/reply.h"
+#include "serve/http/request.h"
 #include "serve/server.h"
 
 /* A request on its way to its handler. */

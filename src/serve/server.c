@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "import/files.h"
 #include "serve/page.h"
-#include "serve/upload.h"
-#include "store/mapping.h"
+#include "serve/http/upload.h"
+#include "base/mapping.h"
 #include <sonde/query.h>
 
 #define UPLOAD_BYTES ((uint64_t)4 << 30)

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "import/files.h"
-#include "import/recording_follow.h"
+#include "import/recording/follow.h"
 
 /* ---- The list ---------------------------------------------------------------------------------------------------- */
 

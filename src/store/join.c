@@ -30,8 +30,8 @@
 #include "base/file.h"
 #include "base/format_number.h"
 #include "base/proc.h"
-#include "format/events.h"
-#include "format/ring.h"
+#include "format/recording/events.h"
+#include "format/recording/ring.h"
 
 typedef struct join {
 	sonde_trace *trace;

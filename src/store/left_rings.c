@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/proc.h"
-#include "format/ring.h"
+#include "format/recording/ring.h"
 
 /* The process that a ring's name tells, if it is of this user and certainly gone; otherwise 0. */
 static int32_t gone_process(const char *name)

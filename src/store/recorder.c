@@ -24,7 +24,7 @@
 #include "base/file.h"
 #include "base/launcher.h"
 #include "base/proc.h"
-#include "format/file.h"
+#include "format/recording/file.h"
 #include "store/recorder_parts.h"
 
 struct sonde_recorder {

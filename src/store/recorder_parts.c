@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/proc.h"
-#include "format/ring.h"
+#include "format/recording/ring.h"
 #include <sonde/recorder.h>
 
 /* ---- One part ---------------------------------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
  * From bytes to blocks. A block counts when its header's and its payload's checksums fit. After anything else the
  * search goes on at the next multiple of 8: blocks are aligned, so the next whole one is found.
  *
- * Behind the blocks of a finished recording lies its index (format/index.h), which is not looked into here. Where it is
- * cut off, because whoever added it was killed or the file was, the blocks are still whole, and that is all that
- * counts.
+ * Behind the blocks of a finished recording lies its index (format/index/sections.h), which is not looked into here.
+ * Where it is cut off, because whoever added it was killed or the file was, the blocks are still whole, and that is all
+ * that counts.
  */
 #include "store/trace.h"
 

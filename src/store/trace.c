@@ -1,6 +1,6 @@
 /* Opening a trace: map, scan and join; trace_finish.c puts it in order. See trace.h. */
 #define _GNU_SOURCE
-#include "store/mapping.h"
+#include "base/mapping.h"
 #include "store/trace.h"
 
 #include <errno.h>

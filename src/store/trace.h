@@ -22,9 +22,9 @@
 #include "base/arena.h"
 #include "base/intern.h"
 #include "base/vec.h"
-#include "format/file.h"
-#include "format/names.h"
-#include "store/index.h"
+#include "format/recording/file.h"
+#include "format/recording/names.h"
+#include "store/index/index.h"
 #include <sonde/trace.h>
 
 /* A name that events carry. Strings are numbers in trace.strings. */
@@ -159,9 +159,9 @@ struct sonde_trace {
 	bool is_window;		     /* its blocks are the newest ones only */
 	int64_t window_ns;	     /* of a window: events from then on are all here */
 	sonde_trace *whole;	     /* of a window: what it was made of, which owns what they share; or NULL */
-	sonde_index *index;	     /* the events in their indexed form (index.h), or NULL; the trace's own */
+	sonde_index *index;	     /* the events in their indexed form (index/sections.h), or NULL; the trace's own */
 	const char *warning;	     /* sonde_trace_warning(), or NULL */
-	void *walked_steps;	     /* analyze/step_list.c keeps what took a walk; one malloc */
+	void *walked_steps;	     /* analyze/tables/step_list.c keeps what took a walk; one malloc */
 };
 
 /* The events are in the index alone: an imported trace. A recording may have an index beside its blocks. */

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/search.h"
-#include "format/events.h"
+#include "format/recording/events.h"
 
 static int compare_blocks(const void *a, const void *b)
 {

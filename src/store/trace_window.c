@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 #include "base/error.h"
-#include "format/events.h"
+#include "format/recording/events.h"
 
 enum {
 	BLOCKS_KEPT = 16384, /* of a file, when it is pruned at all */

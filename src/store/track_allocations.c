@@ -18,7 +18,7 @@ typedef struct sorter {
 	size_t *next; /* by track: where its next one goes; one more for those of no track */
 	size_t n;
 	VEC(device_total) totals;
-	uint32_t free_text, unknown_text; /* strings of the index, see import/recording.c */
+	uint32_t free_text, unknown_text; /* strings of the index, see import/recording/recording.c */
 } sorter;
 
 static device_total *total_of(sorter *s, uint32_t device)

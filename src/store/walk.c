@@ -3,7 +3,7 @@
  * around it ends: then it waits in `pending` for an end from another thread. Events that neither begin nor end anything
  * are in walk_special.c.
  */
-#include "store/far_times.h"
+#include "store/build/far_times.h"
 #include "store/walk_state.h"
 
 #include "base/error.h"

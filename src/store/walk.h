@@ -14,7 +14,7 @@
 #ifndef SONDE_STORE_WALK_H
 #define SONDE_STORE_WALK_H
 
-#include "format/events.h"
+#include "format/recording/events.h"
 #include "store/trace.h"
 
 enum {

@@ -369,7 +369,7 @@ static void change_track(index_walk *w, uint64_t track)
 		w->sink->thread(w->sink->context, w->thread);
 }
 
-/* sonde_memory_snapshot, as import/recording.c keeps it. */
+/* sonde_memory_snapshot, as import/recording/recording.c keeps it. */
 static void give_snapshot(index_walk *w, const trace_site *site, const int64_t *row)
 {
 	walk_snapshot s = { .device = TRACE_DEVICE_NAMED | site->name,

@@ -60,7 +60,7 @@ def hta_kind(name):
 
 def own_names():
     """The parts of names that communicate, out of the source."""
-    with open(os.path.join(SOURCE, "src/analyze/kernel_kind.c")) as f:
+    with open(os.path.join(SOURCE, "src/analyze/names/kernel_kind.c")) as f:
         return re.findall(r'"([^"]+)"', re.search(r"communication\[\] = \{(.*?)\};", f.read(), re.S).group(1))
 
 

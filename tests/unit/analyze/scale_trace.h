@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "store/builder.h"
+#include "store/build/builder.h"
 
 static inline uint64_t scale_random(uint64_t *state)
 {

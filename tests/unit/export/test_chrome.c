@@ -1,6 +1,6 @@
 /* Chrome's trace format: a golden trace, and names that would break JSON. */
 #include "base/utf8.h"
-#include "format/ring.h"
+#include "format/recording/ring.h"
 #include "unit/store/make_file.h"
 #include <sonde/record.h>
 #include <sonde/trace.h>

@@ -20,7 +20,7 @@
 #include "unit/import/packed.h"
 
 #include "import/importer.h"
-#include "store/builder.h"
+#include "store/build/builder.h"
 
 typedef struct imported {
 	sonde_index *ix; /* NULL: it failed */

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 #include <signal.h>
-#include "store/builder.h"
+#include "store/build/builder.h"
 #include "unit/import/packed.h"
 #include "unit/store/make_file.h"
 

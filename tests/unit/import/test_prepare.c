@@ -7,7 +7,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "store/index.h"
+#include "store/index/index.h"
 #include "store/trace.h"
 #include <sonde/query.h>
 

@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "analyze/result.h"
+#include "analyze/result/result.h"
 
 static inline char *printed(const sonde_result *result, sonde_format format, unsigned width, bool utf8, bool color)
 {

@@ -20,7 +20,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "store/builder.h"
+#include "store/build/builder.h"
 
 enum { SMALL_START = 1000000 };
 

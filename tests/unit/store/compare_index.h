@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "store/index.h"
+#include "store/index/index.h"
 
 typedef struct comparison {
 	const sonde_index *a, *b;

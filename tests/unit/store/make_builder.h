@@ -10,7 +10,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "store/builder.h"
+#include "store/build/builder.h"
 
 static inline uint32_t string_of(builder *b, const char *text)
 {

@@ -11,9 +11,9 @@
 #ifndef SONDE_TESTS_MAKE_FILE_H
 #define SONDE_TESTS_MAKE_FILE_H
 
-#include "format/events.h"
-#include "format/file.h"
-#include "format/names.h"
+#include "format/recording/events.h"
+#include "format/recording/file.h"
+#include "format/recording/names.h"
 #include "store/trace.h"
 #include "unit/store/temp_dir.h"
 

@@ -13,8 +13,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "format/file.h"
-#include "store/index.h"
+#include "format/recording/file.h"
+#include "store/index/index.h"
 #include "unit/store/seal_index.h"
 
 typedef struct image_slice {

@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include "format/file.h"
-#include "format/index.h"
+#include "format/recording/file.h"
+#include "format/index/sections.h"
 
 static inline bool seal_is_within(const index_section *s, size_t size)
 {

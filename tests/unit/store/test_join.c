@@ -3,7 +3,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include "base/proc.h"
-#include "format/ring.h"
+#include "format/recording/ring.h"
 #include "unit/store/make_file.h"
 
 enum { N_CHUNKS = 6 };

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <sonde/recorder.h>
 #include "base/proc.h"
-#include "format/ring.h"
+#include "format/recording/ring.h"
 #include "unit/store/make_file.h"
 
 static char path[512];

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include "import/recording.h"
+#include "import/recording/recording.h"
 #include "unit/import/random_recording.h"
 #include "unit/store/walk_lines.h"
 

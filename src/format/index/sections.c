@@ -1,0 +1,11 @@
+#include "format/index/sections.h"
+
+#include <stddef.h>
+#include "format/recording/file.h"
+
+bool index_footer_fits(const index_footer *f, uint64_t size)
+{
+	return f->magic == INDEX_FOOTER && f->crc == crc32c(0, f, offsetof(index_footer, crc)) &&
+	       f->offset % BLOCK_ALIGN == 0 && size >= sizeof *f && f->offset <= size - sizeof *f &&
+	       f->length == size - sizeof *f - f->offset;
+}
