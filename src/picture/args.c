@@ -1,14 +1,14 @@
 /* See args.h. */
 #include "picture/args.h"
 
-void mail_args_init(mail_args *a, const sonde_index *ix, uint64_t budget)
+void picture_args_init(picture_args *a, const sonde_index *ix, uint64_t budget)
 {
-	*a = (mail_args){ .ix = ix, .budget = budget, .reader = args_reader_new(ix) };
+	*a = (picture_args){ .ix = ix, .budget = budget, .reader = args_reader_new(ix) };
 	a->text_numbers = calloc(index_n_rows(ix, SECTION_ARG_TEXTS) + 1, sizeof *a->text_numbers);
 	a->failed = !a->reader || !a->text_numbers;
 }
 
-void mail_args_done(mail_args *a)
+void picture_args_done(picture_args *a)
 {
 	args_reader_free(a->reader);
 	free(a->text_numbers);
@@ -29,7 +29,7 @@ static uint64_t template_size(const args_template *t)
 	return size;
 }
 
-static uint32_t number_of_template(mail_args *a, uint32_t template, const args_template *t)
+static uint32_t number_of_template(picture_args *a, uint32_t template, const args_template *t)
 {
 	while (a->template_numbers.n <= template)
 		if (!VEC_ADD(&a->template_numbers)) {
@@ -50,7 +50,7 @@ static uint32_t number_of_template(mail_args *a, uint32_t template, const args_t
 	return *number - 1;
 }
 
-static uint32_t number_of_text(mail_args *a, uint64_t text)
+static uint32_t number_of_text(picture_args *a, uint64_t text)
 {
 	size_t len = 0;
 
@@ -72,7 +72,7 @@ static uint32_t number_of_text(mail_args *a, uint64_t text)
 /* ---- Records ----------------------------------------------------------------------------------------------------- */
 
 /* Texts that are new would not fit, or are not there. */
-static bool has_room(const mail_args *a, const args_template *t, const int64_t *values)
+static bool has_room(const picture_args *a, const args_template *t, const int64_t *values)
 {
 	uint64_t size = a->size + 10 * (uint64_t)t->n_gaps;
 	size_t len;
@@ -87,7 +87,7 @@ static bool has_room(const mail_args *a, const args_template *t, const int64_t *
 	return size <= a->budget;
 }
 
-bool mail_args_put(mail_args *a, uint32_t args)
+bool picture_args_put(picture_args *a, uint32_t args)
 {
 	args_piece pieces[ARGS_GAPS_MAX + 1];
 	args_template t;
@@ -98,17 +98,17 @@ bool mail_args_put(mail_args *a, uint32_t args)
 	if (a->failed || !args || !args_record(a->reader, args, &template, &values) ||
 	    !args_template_at(a->reader, template, pieces, &t) || !t.n_args_pieces || !has_room(a, &t, values))
 		return false;
-	a->failed |= !mail_number(&a->bytes, number_of_template(a, template, &t));
+	a->failed |= !picture_number(&a->bytes, number_of_template(a, template, &t));
 	for (uint32_t i = 0; i + 1 < t.n_args_pieces; i++)
-		a->failed |= t.kinds[i] == ARG_INT ? !mail_signed(&a->bytes, values[i])
-						   : !mail_number(&a->bytes, number_of_text(a, (uint64_t)values[i]));
+		a->failed |= t.kinds[i] == ARG_INT ? !picture_signed(&a->bytes, values[i])
+						   : !picture_number(&a->bytes, number_of_text(a, (uint64_t)values[i]));
 	a->size += (a->bytes.n - before) * 4 / 3 + 1;
 	return !a->failed;
 }
 
 /* ---- The page ---------------------------------------------------------------------------------------------------- */
 
-static void write_template(mail_args *a, json_writer *w, uint32_t template)
+static void write_template(picture_args *a, json_writer *w, uint32_t template)
 {
 	args_piece pieces[ARGS_GAPS_MAX + 1];
 	args_template t;
@@ -126,7 +126,7 @@ static void write_template(mail_args *a, json_writer *w, uint32_t template)
 	json_end_object(w);
 }
 
-void mail_args_write(mail_args *a, json_writer *w, bool is_whole)
+void picture_args_write(picture_args *a, json_writer *w, bool is_whole)
 {
 	size_t len = 0;
 
@@ -142,7 +142,7 @@ void mail_args_write(mail_args *a, json_writer *w, bool is_whole)
 		json_stringn(w, text ? text : "", text ? len : 0);
 	}
 	json_end_array(w);
-	a->failed |= !mail_base64(w, "bytes", &a->bytes);
+	a->failed |= !picture_base64(w, "bytes", &a->bytes);
 	put_bool(w, "is_whole", is_whole);
 	json_end_object(w);
 }

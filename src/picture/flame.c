@@ -113,7 +113,7 @@ static sonde_status build(flame *f, const sonde_index *ix, const flame_options *
 	return status;
 }
 
-static sonde_status put_one(mail *m, const char *key, const flame_options *how, sonde_error *err)
+static sonde_status put_one(picture *m, const char *key, const flame_options *how, sonde_error *err)
 {
 	flame f = { 0 };
 	sonde_status status = build(&f, m->ix, how, &m->options, max_nodes_of(&m->options), err);
@@ -128,14 +128,14 @@ static sonde_status put_one(mail *m, const char *key, const flame_options *how, 
 	return status;
 }
 
-static sonde_status fill_page(mail *m, const void *context, sonde_error *err)
+static sonde_status fill_page(picture *m, const void *context, sonde_error *err)
 {
 	const flame_options *how = context;
 	flame_options ordered = *how;
 
 	ordered.mode = FLAME_ORDERED;
-	mail_answer(m, "/sessions/1/tracks");
-	mail_more(m);
+	picture_answer(m, "/sessions/1/tracks");
+	picture_more(m);
 	json_key(&m->data, "flame");
 	json_begin_object(&m->data);
 	put_text(&m->data, "by", bys[how->by]);
@@ -143,8 +143,9 @@ static sonde_status fill_page(mail *m, const void *context, sonde_error *err)
 	if (!status && how->by == FLAME_TIME)
 		status = put_one(m, "ordered", &ordered, err);
 	json_end_object(&m->data);
-	mail_part_note(&m->part, m);
-	mail_note(m, "Written by sonde " SONDE_VERSION ". This page holds all of its data and asks for nothing else.");
+	picture_note_part(m);
+	picture_note(m,
+		     "Written by sonde " SONDE_VERSION ". This page holds all of its data and asks for nothing else.");
 	return status;
 }
 
@@ -170,7 +171,7 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 	sonde_picture_options o;
 	flame_options how;
 	flame f = { 0 };
-	sonde_status status = mail_options(trace, options, &o, err);
+	sonde_status status = picture_options(trace, options, &o, err);
 
 	if (!status)
 		status = choose(&o, trace->index, &how, err);
@@ -179,7 +180,7 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 	if (status)
 		; /* err says why */
 	else if (is_page)
-		status = mail_write(trace, options, "flame", fill_page, &how, out, err);
+		status = picture_write(trace, options, "flame", fill_page, &how, out, err);
 	else if (strcmp(format, "svg") == 0)
 		status = flame_svg(&f, &how, o.name, out, err);
 	else if (strcmp(format, "folded") == 0)
@@ -201,7 +202,7 @@ sonde_status sonde_flame_add(sonde_result *result, const sonde_trace *trace, con
 	flame f = { 0 };
 	char *text = NULL;
 	size_t len = 0;
-	sonde_status status = mail_options(trace, options, &o, err);
+	sonde_status status = picture_options(trace, options, &o, err);
 
 	if (!status)
 		status = choose(&o, trace->index, &how, err);

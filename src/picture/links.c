@@ -42,8 +42,9 @@ static void add_arrow(arrow_writer *a, uint64_t kind, uint64_t from, uint64_t to
 	t->n_arrows++;
 	if (t->arrows.n * 4 / 3 >= a->budget)
 		return;
-	t->failed |= !mail_number(&t->arrows, kind) || !mail_signed(&t->arrows, (int64_t)(start->box - a->last)) ||
-		     !mail_signed(&t->arrows, (int64_t)(end->box - start->box));
+	t->failed |= !picture_number(&t->arrows, kind) ||
+		     !picture_signed(&t->arrows, (int64_t)(start->box - a->last)) ||
+		     !picture_signed(&t->arrows, (int64_t)(end->box - start->box));
 	a->last = start->box;
 	t->n_arrows_kept++;
 }
@@ -104,10 +105,10 @@ static void add_instant(timeline *t, const range_instant *one, table_cursor *row
 	table_first(rows, t->ix, SECTION_INSTANTS, one->row);
 	if (!table_next(rows, row))
 		return;
-	bool has_args = mail_args_put(&t->args, (uint32_t)row[INSTANT_ARGS]);
-	t->failed |= !mail_number(&t->instants, (uint64_t)(row[INSTANT_TIME] - *last_ns)) ||
-		     !mail_number(&t->instants, 2 * (uint64_t)timeline_site(t, one->site) + has_args) ||
-		     !mail_number(&t->instants, one->n);
+	bool has_args = picture_args_put(&t->args, (uint32_t)row[INSTANT_ARGS]);
+	t->failed |= !picture_number(&t->instants, (uint64_t)(row[INSTANT_TIME] - *last_ns)) ||
+		     !picture_number(&t->instants, 2 * (uint64_t)timeline_site(t, one->site) + has_args) ||
+		     !picture_number(&t->instants, one->n);
 	*last_ns = row[INSTANT_TIME];
 	t->per_track.items[one->track]++;
 	t->n_instants_kept++;
@@ -170,7 +171,7 @@ void timeline_write_links(timeline *t, json_writer *w)
 	json_key(w, "arrows");
 	json_begin_object(w);
 	put_u64(w, "n", t->n_arrows_kept);
-	t->failed |= !mail_base64(w, "bytes", &t->arrows);
+	t->failed |= !picture_base64(w, "bytes", &t->arrows);
 	json_end_object(w);
 	json_key(w, "instants");
 	json_begin_object(w);
@@ -184,6 +185,6 @@ void timeline_write_links(timeline *t, json_writer *w)
 		json_end_object(w);
 	}
 	json_end_array(w);
-	t->failed |= !mail_base64(w, "bytes", &t->instants);
+	t->failed |= !picture_base64(w, "bytes", &t->instants);
 	json_end_object(w);
 }

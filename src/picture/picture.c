@@ -7,23 +7,24 @@
 #include "analyze/analysis.h"
 #include "analyze/tables/step_list.h"
 #include "base/error.h"
+#include "base/format_number.h"
 #include "serve/page.h"
 
-sonde_status mail_options(const sonde_trace *trace, const sonde_picture_options *given, sonde_picture_options *ret,
-			  sonde_error *err)
+sonde_status picture_options(const sonde_trace *trace, const sonde_picture_options *given, sonde_picture_options *ret,
+			     sonde_error *err)
 {
 	*ret = (sonde_picture_options){ 0 };
 	if (given)
 		memcpy(ret, given, given->struct_size < sizeof *ret ? given->struct_size : sizeof *ret);
 	if (!ret->max_bytes)
-		ret->max_bytes = MAIL_BYTES;
+		ret->max_bytes = PICTURE_BYTES;
 	if (!trace->index)
 		return error_set(err, SONDE_E_STATE, -1, "the trace has no index: sonde_trace_prepare() first");
 	return ret->use_steps ? steps_check(trace, ret->first_step, ret->last_step, err) : SONDE_OK;
 }
 
 /* One session, which is open. */
-static void start_server(mail *m, const sonde_trace *trace)
+static void start_server(picture *m, const sonde_trace *trace)
 {
 	sonde_trace_facts facts = { .struct_size = sizeof facts };
 
@@ -45,7 +46,7 @@ static void start_server(mail *m, const sonde_trace *trace)
 	sem_init(&m->server.heavy, 0, 1);
 }
 
-static void put_facts(mail *m)
+static void put_facts(picture *m)
 {
 	size_t n_steps;
 	json_writer *w = &m->data;
@@ -61,32 +62,32 @@ static void put_facts(mail *m)
 	json_end_object(w);
 }
 
-static void note_losses(mail *m, const sonde_trace *trace)
+static void note_losses(picture *m, const sonde_trace *trace)
 {
 	sonde_result *r = result_new("losses");
 
 	if (r)
 		result_note_losses(r, trace);
 	for (const result_note *n = r ? r->notes : NULL; n; n = n->next)
-		mail_note(m, "Lost: %s.", n->text);
+		picture_note(m, "Lost: %s.", n->text);
 	m->failed |= !r;
 	sonde_result_free(r);
 }
 
-sonde_status mail_begin(mail *m, const sonde_trace *trace, const sonde_picture_options *given, sonde_error *err)
+sonde_status picture_begin(picture *m, const sonde_trace *trace, const sonde_picture_options *given, sonde_error *err)
 {
 	memset(m, 0, sizeof *m);
-	sonde_status status = mail_options(trace, given, &m->options, err);
+	sonde_status status = picture_options(trace, given, &m->options, err);
 	if (status)
 		return status;
 	if (!*page_to_mail)
 		return error_set(err, SONDE_E_STATE, -1,
 				 "this sonde was built without its page, because npm was not there");
 	m->ix = trace->index;
-	m->stream =
-		mail_part_choose(&m->part, m->ix, m->options.max_bytes / 4) ? open_memstream(&m->bytes, &m->len) : NULL;
+	m->stream = trace_part_choose(&m->part, m->ix, m->options.max_bytes / 4) ? open_memstream(&m->bytes, &m->len)
+										 : NULL;
 	if (!m->stream) {
-		mail_part_done(&m->part);
+		trace_part_done(&m->part);
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	}
 	start_server(m, trace);
@@ -95,12 +96,12 @@ sonde_status mail_begin(mail *m, const sonde_trace *trace, const sonde_picture_o
 	json_begin_object(&m->data);
 	json_key(&m->data, "answers");
 	json_begin_object(&m->data);
-	mail_answer(m, "/sessions");
+	picture_answer(m, "/sessions");
 	put_facts(m);
 	return SONDE_OK;
 }
 
-void mail_put(mail *m, const char *key, const char *path)
+void picture_put(picture *m, const char *key, const char *path)
 {
 	request *r = calloc(1, sizeof *r);
 	char uri[1024];
@@ -122,17 +123,17 @@ void mail_put(mail *m, const char *key, const char *path)
 	free(r);
 }
 
-void mail_answer(mail *m, const char *path)
+void picture_answer(picture *m, const char *path)
 {
-	mail_put(m, path, path);
+	picture_put(m, path, path);
 }
 
-void mail_more(mail *m)
+void picture_more(picture *m)
 {
 	json_end_object(&m->data);
 }
 
-bool mail_number(mail_bytes *to, uint64_t value)
+bool picture_number(picture_bytes *to, uint64_t value)
 {
 	do {
 		uint8_t *place = VEC_ADD(to);
@@ -144,12 +145,12 @@ bool mail_number(mail_bytes *to, uint64_t value)
 	return true;
 }
 
-bool mail_signed(mail_bytes *to, int64_t value)
+bool picture_signed(picture_bytes *to, int64_t value)
 {
-	return mail_number(to, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+	return picture_number(to, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
 }
 
-bool mail_base64(json_writer *w, const char *key, const mail_bytes *bytes)
+bool picture_base64(json_writer *w, const char *key, const picture_bytes *bytes)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	size_t n = bytes->n, len = 0;
@@ -167,7 +168,7 @@ bool mail_base64(json_writer *w, const char *key, const mail_bytes *bytes)
 	return text;
 }
 
-void mail_note(mail *m, const char *format, ...)
+void picture_note(picture *m, const char *format, ...)
 {
 	size_t len = strlen(m->note);
 	va_list args;
@@ -201,7 +202,7 @@ static const char *put_until(FILE *out, const char *page, const char *mark)
 	return at + strlen(mark);
 }
 
-sonde_status mail_end(mail *m, const char *views, FILE *out, sonde_error *err)
+sonde_status picture_end(picture *m, const char *views, FILE *out, sonde_error *err)
 {
 	put_text(&m->data, "note", m->note);
 	json_end_object(&m->data);
@@ -217,7 +218,7 @@ sonde_status mail_end(mail *m, const char *views, FILE *out, sonde_error *err)
 		fputs(page, out);
 	}
 	free(m->bytes);
-	mail_part_done(&m->part);
+	trace_part_done(&m->part);
 	pthread_mutex_destroy(&m->server.lock);
 	pthread_cond_destroy(&m->server.changed);
 	sem_destroy(&m->server.heavy);
@@ -227,24 +228,24 @@ sonde_status mail_end(mail *m, const char *views, FILE *out, sonde_error *err)
 }
 
 /* Bytes of data so far. */
-static uint64_t size_of(mail *m)
+static uint64_t size_of(picture *m)
 {
 	fflush(m->stream);
 	return m->len;
 }
 
-sonde_status mail_write(const sonde_trace *trace, const sonde_picture_options *options, const char *views,
-			mail_fill *fill, const void *context, FILE *out, sonde_error *err)
+sonde_status picture_write(const sonde_trace *trace, const sonde_picture_options *options, const char *views,
+			   picture_fill *fill, const void *context, FILE *out, sonde_error *err)
 {
 	enum { TRIES = 8, LEAST = 4096 };
 	sonde_picture_options o;
-	sonde_status status = mail_options(trace, options, &o, err);
+	sonde_status status = picture_options(trace, options, &o, err);
 	uint64_t max = o.max_bytes;
 
 	o.struct_size = sizeof o;
 	for (int i = 0; !status; i++) {
-		mail m;
-		status = mail_begin(&m, trace, &o, err);
+		picture m;
+		status = picture_begin(&m, trace, &o, err);
 		if (status)
 			break;
 		status = fill(&m, context, err);
@@ -252,9 +253,34 @@ sonde_status mail_write(const sonde_trace *trace, const sonde_picture_options *o
 		bool is_last = status || m.failed || size <= max || i == TRIES || o.max_bytes <= LEAST;
 		o.max_bytes = (uint64_t)((double)o.max_bytes * (double)max / (double)(size ? size : 1) * 0.9);
 		o.max_bytes = o.max_bytes < LEAST ? LEAST : o.max_bytes;
-		sonde_status ended = mail_end(&m, views, is_last && !status ? out : NULL, err);
+		sonde_status ended = picture_end(&m, views, is_last && !status ? out : NULL, err);
 		if (is_last)
 			return status ? status : ended;
 	}
 	return status;
+}
+
+/* ---- What is left out -------------------------------------------------------------------------------------------- */
+
+static void note(picture *m, size_t kept, size_t n, const char *what)
+{
+	char some[NUMBER_TEXT], all[NUMBER_TEXT];
+
+	if (kept < n)
+		picture_note(m, "%s of %s %s.", format_count(some, kept), format_count(all, n), what);
+}
+
+void picture_note_part(picture *m)
+{
+	const trace_part *p = &m->part;
+	size_t n_tracks, n_lanes, n_counters, n_steps;
+
+	index_tracks(p->ix, &n_tracks);
+	index_lanes(p->ix, &n_lanes);
+	index_counters(p->ix, &n_counters);
+	index_steps(p->ix, &n_steps);
+	note(m, p->n_tracks, n_tracks, "tracks, the busiest");
+	note(m, p->n_lanes, n_lanes, "rows of slices");
+	note(m, p->n_steps, n_steps, "steps, the longest");
+	note(m, p->n_counters, n_counters, "counters, those with the most values");
 }

@@ -4,7 +4,7 @@
  *
  * Of the budget a half is for slices. A quarter, and what they leave of theirs, is for arguments, the longest slices'
  * first: so boxes are made twice, to know what they take. Names, tracks and steps (part.h), arrows, instants,
- * counters and overlap share the rest. Where all are there and it is too much, mail_write() does it again with less.
+ * counters and overlap share the rest. Where all are there and it is too much, picture_write() does it again with less.
  */
 #include "picture/timeline.h"
 
@@ -165,7 +165,7 @@ static void choose_sites(timeline *t)
 
 static void put_number(timeline *t, uint64_t value)
 {
-	t->failed |= !mail_number(&t->bytes, value);
+	t->failed |= !picture_number(&t->bytes, value);
 }
 
 /* Short slices on their way into one box. */
@@ -187,7 +187,7 @@ static bool keep_one(timeline *t, run *r, int64_t dur_ns)
 	t->failed |= !kept;
 	if (kept)
 		*kept = (kept_slice){ r->slice, r->first_box + r->n_boxes };
-	bool has_args = r->args && dur_ns >= t->args_ns && mail_args_put(&t->args, r->args);
+	bool has_args = r->args && dur_ns >= t->args_ns && picture_args_put(&t->args, r->args);
 	t->n_with_args += r->args != 0;
 	t->n_args_kept += has_args;
 	return has_args;
@@ -341,7 +341,7 @@ static void put_count(timeline *t, uint64_t n, const char *what)
 	char count[NUMBER_TEXT];
 
 	if (n)
-		mail_note(t->m, "%s %s.", format_count(count, n), what);
+		picture_note(t->m, "%s %s.", format_count(count, n), what);
 }
 
 static void put_kept(timeline *t, uint64_t kept, uint64_t n, const char *what)
@@ -349,17 +349,18 @@ static void put_kept(timeline *t, uint64_t kept, uint64_t n, const char *what)
 	char some[NUMBER_TEXT], all[NUMBER_TEXT];
 
 	if (kept < n)
-		mail_note(t->m, "%s of %s %s.", format_count(some, kept), format_count(all, n), what);
+		picture_note(t->m, "%s of %s %s.", format_count(some, kept), format_count(all, n), what);
 }
 
 static void put_note(timeline *t)
 {
 	char shown[NUMBER_TEXT], all[NUMBER_TEXT], runs[NUMBER_TEXT], in_runs[NUMBER_TEXT], small[NUMBER_TEXT];
 
-	mail_note(t->m, "%s of %s slices.", format_count(shown, t->n_shown), format_count(all, index_n_slices(t->ix)));
+	picture_note(t->m, "%s of %s slices.", format_count(shown, t->n_shown),
+		     format_count(all, index_n_slices(t->ix)));
 	if (t->n_runs)
-		mail_note(t->m, "%s shorter than %s are shown as %s boxes.", format_count(in_runs, t->n_in_runs),
-			  format_ns(small, t->small_ns), format_count(runs, t->n_runs));
+		picture_note(t->m, "%s shorter than %s are shown as %s boxes.", format_count(in_runs, t->n_in_runs),
+			     format_ns(small, t->small_ns), format_count(runs, t->n_runs));
 	put_count(t, t->n_short, "are left out because they are too short");
 	put_count(t, t->n_python, "are Python's");
 	put_count(t, t->n_deep, "lie too deep");
@@ -370,8 +371,8 @@ static void put_note(timeline *t)
 	put_kept(t, t->n_args_kept, t->n_with_args, "have their arguments, the longest first");
 	put_kept(t, t->n_arrows_kept, t->n_arrows, "arrows");
 	put_kept(t, t->n_instants_kept, t->n_instants, "instants");
-	mail_part_note(&t->m->part, t->m);
-	mail_note(t->m, "Written by sonde " SONDE_VERSION ".");
+	picture_note_part(t->m);
+	picture_note(t->m, "Written by sonde " SONDE_VERSION ".");
 }
 
 /* Curves over the whole page, with as many points as `n` of them may have. */
@@ -390,7 +391,7 @@ static void put_curves(timeline *t, const char *what, size_t n)
 	json_begin_object(&t->m->data);
 	put_i64(&t->m->data, "from", since_start(t->ix, from));
 	put_i64(&t->m->data, "to", since_start(t->ix, to));
-	mail_put(t->m, "answer", path);
+	picture_put(t->m, "answer", path);
 	json_end_object(&t->m->data);
 }
 
@@ -400,20 +401,20 @@ static void put_answers(timeline *t)
 	size_t n_processes;
 
 	index_processes(t->ix, &n_processes);
-	mail_answer(t->m, "/sessions/1/tracks");
-	mail_answer(t->m, "/sessions/1/steps");
+	picture_answer(t->m, "/sessions/1/tracks");
+	picture_answer(t->m, "/sessions/1/steps");
 	put_sites(t, w);
 	put_empty(w, "/sessions/1/notes", "notes");
-	mail_more(t->m);
+	picture_more(t->m);
 	put_curves(t, "counters", t->m->part.n_counters);
 	put_curves(t, "overlap", n_processes < PART_RANKS ? n_processes : PART_RANKS);
 	json_key(w, "slices");
 	json_begin_object(w);
 	put_heads(t, w);
-	t->failed |= !mail_base64(w, "bytes", &t->bytes);
+	t->failed |= !picture_base64(w, "bytes", &t->bytes);
 	put_bool(w, "is_whole", !(t->n_short || t->n_python || t->n_deep || t->n_elsewhere));
 	json_end_object(w);
-	mail_args_write(&t->args, w, t->n_args_kept == t->n_with_args);
+	picture_args_write(&t->args, w, t->n_args_kept == t->n_with_args);
 	timeline_write_links(t, w);
 	put_note(t);
 	t->m->failed |= t->failed || t->args.failed;
@@ -426,7 +427,7 @@ static void weigh_args(timeline *t, const index_slice *s, void *context)
 {
 	uint64_t before = t->args.size;
 
-	if (s->dur_ns >= t->small_ns && mail_args_put(&t->args, s->args))
+	if (s->dur_ns >= t->small_ns && picture_args_put(&t->args, s->args))
 		((uint64_t *)context)[bucket_of(s->dur_ns)] += t->args.size - before;
 }
 
@@ -436,15 +437,15 @@ static void choose_args(timeline *t, lane_cursor *c, size_t n_lanes)
 	uint64_t sizes[BUCKETS] = { 0 }, size = 0;
 	unsigned bucket = BUCKETS;
 
-	mail_args_init(&t->args, t->ix, 4 * t->o->max_bytes);
+	picture_args_init(&t->args, t->ix, 4 * t->o->max_bytes);
 	for (uint32_t lane = 0; lane < n_lanes && !t->args.failed; lane++)
 		each_slice(t, lane, c, weigh_args, sizes);
 	while (bucket > 0 && size + sizes[bucket - 1] <= t->args_budget)
 		size += sizes[--bucket];
 	t->args_ns = bucket < BUCKETS ? bucket_start(bucket) : INT64_MAX;
 	t->failed |= t->args.failed;
-	mail_args_done(&t->args);
-	mail_args_init(&t->args, t->ix, t->args_budget);
+	picture_args_done(&t->args);
+	picture_args_init(&t->args, t->ix, t->args_budget);
 	forget_counts(t);
 }
 
@@ -500,7 +501,7 @@ static void choose_time(timeline *t)
 	t->max_gap_ns = (index_end_ns(t->ix) - index_start_ns(t->ix)) / (int64_t)runs;
 }
 
-static sonde_status fill_page(mail *m, const void *context, sonde_error *err)
+static sonde_status fill_page(picture *m, const void *context, sonde_error *err)
 {
 	size_t n_sites, n_lanes;
 	timeline t = { .m = m, .ix = m->ix, .o = &m->options, .sites = index_sites(m->ix, &n_sites) };
@@ -515,12 +516,12 @@ static sonde_status fill_page(mail *m, const void *context, sonde_error *err)
 	if (!t.failed)
 		fill(&t, c, n_lanes);
 	else
-		mail_args_init(&t.args, m->ix, 0);
+		picture_args_init(&t.args, m->ix, 0);
 	put_answers(&t);
 	free(c);
 	free(t.numbers);
 	free(t.named);
-	mail_args_done(&t.args);
+	picture_args_done(&t.args);
 	VEC_DONE(&t.used);
 	VEC_DONE(&t.bytes);
 	VEC_DONE(&t.arrows);
@@ -534,5 +535,5 @@ static sonde_status fill_page(mail *m, const void *context, sonde_error *err)
 sonde_status sonde_timeline_write(const sonde_trace *trace, const sonde_picture_options *options, FILE *out,
 				  sonde_error *err)
 {
-	return mail_write(trace, options, "timeline", fill_page, NULL, out, err);
+	return picture_write(trace, options, "timeline", fill_page, NULL, out, err);
 }

@@ -16,7 +16,7 @@ typedef struct kept_slice {
 } kept_slice;
 
 typedef struct timeline {
-	mail *m;
+	picture *m;
 	const sonde_index *ix;
 	const sonde_picture_options *o;
 	const index_site *sites;
@@ -32,11 +32,11 @@ typedef struct timeline {
 	uint32_t *numbers; /* of sites in the page; 0: not yet, else + 1 */
 	uint32_t others;   /* the same of all that have no name */
 	VEC(uint32_t) used;
-	mail_bytes bytes, arrows, instants;
+	picture_bytes bytes, arrows, instants;
 	VEC(uint64_t) counts;	 /* of each lane: boxes */
 	VEC(kept_slice) kept;	 /* by slice */
 	VEC(uint64_t) per_track; /* instants */
-	mail_args args;
+	picture_args args;
 	bool failed; /* out of memory */
 } timeline;
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include "base/format_number.h"
-#include "picture/picture.h"
 
 /* Of one as JSON, about. A lane is in the list of lanes and a head of boxes. */
 enum { TRACK_BYTES = 250, LANE_BYTES = 200, COUNTER_BYTES = 120, STEP_BYTES = 110 };
@@ -83,7 +82,7 @@ static uint64_t events_of(const void *context, size_t i)
 	return w->tracks[i].n_slices + w->n_instants[i];
 }
 
-static bool choose_counters(mail_part *p, uint64_t budget)
+static bool choose_counters(trace_part *p, uint64_t budget)
 {
 	size_t n;
 	const index_counter *counters = index_counters(p->ix, &n);
@@ -92,7 +91,7 @@ static bool choose_counters(mail_part *p, uint64_t budget)
 	return mark_heaviest(p->counters, n, p->n_counters, values_of, counters);
 }
 
-static bool choose_steps(mail_part *p, uint64_t budget)
+static bool choose_steps(trace_part *p, uint64_t budget)
 {
 	size_t n;
 	const index_step *steps = index_steps(p->ix, &n);
@@ -102,7 +101,7 @@ static bool choose_steps(mail_part *p, uint64_t budget)
 }
 
 /* A track has its first lanes, the outermost, as long as there is room. */
-static void take_track(mail_part *p, const index_track *t, size_t number, uint64_t n_lanes_max)
+static void take_track(trace_part *p, const index_track *t, size_t number, uint64_t n_lanes_max)
 {
 	p->tracks[number] = 1;
 	p->processes[t->process] = 1;
@@ -111,7 +110,7 @@ static void take_track(mail_part *p, const index_track *t, size_t number, uint64
 		p->lanes[t->first_lane + k] = 1;
 }
 
-static bool choose_tracks(mail_part *p, uint64_t budget)
+static bool choose_tracks(trace_part *p, uint64_t budget)
 {
 	size_t n, n_counters;
 	const index_track *tracks = index_tracks(p->ix, &n);
@@ -134,7 +133,7 @@ static bool choose_tracks(mail_part *p, uint64_t budget)
 	return all;
 }
 
-bool mail_part_choose(mail_part *p, const sonde_index *ix, uint64_t budget)
+bool trace_part_choose(trace_part *p, const sonde_index *ix, uint64_t budget)
 {
 	size_t n_tracks, n_lanes, n_processes, n_counters, n_steps;
 
@@ -143,46 +142,22 @@ bool mail_part_choose(mail_part *p, const sonde_index *ix, uint64_t budget)
 	index_processes(ix, &n_processes);
 	index_counters(ix, &n_counters);
 	index_steps(ix, &n_steps);
-	*p = (mail_part){ .tracks = calloc(n_tracks + 1, 1),
-			  .lanes = calloc(n_lanes + 1, 1),
-			  .processes = calloc(n_processes + 1, 1),
-			  .counters = calloc(n_counters + 1, 1),
-			  .steps = calloc(n_steps + 1, 1),
-			  .ix = ix };
+	*p = (trace_part){ .tracks = calloc(n_tracks + 1, 1),
+			   .lanes = calloc(n_lanes + 1, 1),
+			   .processes = calloc(n_processes + 1, 1),
+			   .counters = calloc(n_counters + 1, 1),
+			   .steps = calloc(n_steps + 1, 1),
+			   .ix = ix };
 	return p->tracks && p->lanes && p->processes && p->counters && p->steps && choose_counters(p, budget / 8) &&
 	       choose_steps(p, budget / 4) && choose_tracks(p, budget * 5 / 8);
 }
 
-/* ---- What is left out -------------------------------------------------------------------------------------------- */
-
-static void note(mail *m, size_t kept, size_t n, const char *what)
-{
-	char some[NUMBER_TEXT], all[NUMBER_TEXT];
-
-	if (kept < n)
-		mail_note(m, "%s of %s %s.", format_count(some, kept), format_count(all, n), what);
-}
-
-void mail_part_note(const mail_part *p, mail *m)
-{
-	size_t n_tracks, n_lanes, n_counters, n_steps;
-
-	index_tracks(p->ix, &n_tracks);
-	index_lanes(p->ix, &n_lanes);
-	index_counters(p->ix, &n_counters);
-	index_steps(p->ix, &n_steps);
-	note(m, p->n_tracks, n_tracks, "tracks, the busiest");
-	note(m, p->n_lanes, n_lanes, "rows of slices");
-	note(m, p->n_steps, n_steps, "steps, the longest");
-	note(m, p->n_counters, n_counters, "counters, those with the most values");
-}
-
-void mail_part_done(mail_part *p)
+void trace_part_done(trace_part *p)
 {
 	free(p->tracks);
 	free(p->lanes);
 	free(p->processes);
 	free(p->counters);
 	free(p->steps);
-	*p = (mail_part){ 0 };
+	*p = (trace_part){ 0 };
 }

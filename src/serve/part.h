@@ -2,9 +2,8 @@
  * The part of a trace that is in a page of bounded size: which tracks with their lanes and processes, which counters,
  * which steps. What is left out is counted, and said in the page.
  *
- *   mail_part_choose(&p, ix, budget)    bytes of JSON for all of them, about; false when out of memory
- *   mail_part_note(&p, m)               what was left out, into the note of the page
- *   mail_part_done(&p)
+ *   trace_part_choose(&p, ix, budget)    bytes of JSON for all of them, about; false when out of memory
+ *   trace_part_done(&p)
  *
  * The busiest tracks stay, the counters with the most values and the longest steps. Handlers of routes look at
  * call.part.
@@ -24,16 +23,14 @@ enum {
 };
 
 /* 1 for each that is in the page. */
-typedef struct mail_part {
+typedef struct trace_part {
 	uint8_t *tracks, *lanes, *processes, *counters, *steps;
 	size_t n_tracks, n_lanes, n_counters, n_steps; /* that are in the page */
 	const sonde_index *ix;
-} mail_part;
+} trace_part;
 
-struct mail;
-bool mail_part_choose(mail_part *p, const sonde_index *ix, uint64_t budget);
-void mail_part_note(const mail_part *p, struct mail *m);
-void mail_part_done(mail_part *p);
+bool trace_part_choose(trace_part *p, const sonde_index *ix, uint64_t budget);
+void trace_part_done(trace_part *p);
 
 /* Of a handler; part NULL: everything is wanted. */
 #define PART_HAS(part, what, i) (!(part) || (part)->what[i])

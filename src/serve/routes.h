@@ -14,12 +14,12 @@
 typedef struct call {
 	sonde_server *server;
 	request *request;
-	session *session;	      /* S; NULL: none in the path */
-	opened *opened;		      /* its trace, for routes with ROUTE_TRACE */
-	uint64_t number;	      /* N */
-	const char *word;	      /* W; in the path */
-	const char *upload;	      /* of ROUTE_UPLOAD: the file that the body is in */
-	const struct mail_part *part; /* of a page: what is in it; NULL: everything */
+	session *session;	       /* S; NULL: none in the path */
+	opened *opened;		       /* its trace, for routes with ROUTE_TRACE */
+	uint64_t number;	       /* N */
+	const char *word;	       /* W; in the path */
+	const char *upload;	       /* of ROUTE_UPLOAD: the file that the body is in */
+	const struct trace_part *part; /* of a page: what is in it; NULL: everything */
 } call;
 
 typedef enum route_flags {

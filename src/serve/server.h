@@ -70,7 +70,7 @@ typedef struct session {
 	opened *opened;
 	file_state file;
 	int64_t used_ns;      /* CLOCK_MONOTONIC: when somebody asked last */
-	int64_t read_at_ns;   /* when reading began: so old is what it shows; 0 in a page to mail */
+	int64_t read_at_ns;   /* when reading began: so old is what it shows; 0 in a page to picture */
 	int64_t opened_at_ns; /* when it was opened, and how long it is left then */
 	int64_t pause_ns;
 	notes *notes;

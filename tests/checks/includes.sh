@@ -34,7 +34,7 @@ export              base store
 query               base store
 present             base analyze/result/result.h
 session             base store analyze present
-serve               base format store import analyze model export query present serve picture/picture.h
+serve               base format store import analyze model export query present serve
 picture             base format store analyze present serve
 cli                 base
 EOT
@@ -136,6 +136,7 @@ good src/analyze/compat/hta/work.c #include "analyze/analyses/critical_path/crit
 bad src/analyze/analyses/idle.c #include "analyze/analyses/report/report.h"
 bad src/analyze/analyses/idle.c #include "analyze/compat/hta/rows.h"
 bad src/analyze/math/a.c #include "analyze/tables/rows.h"
+bad src/serve/api/a.c #include "picture/picture.h"
 bad src/cli/a.c #include "../store/trace.h"
 bad src/cli/a.c #include "elsewhere/a.h"
 bad src/elsewhere/a.c #include "base/arena.h"

@@ -21,7 +21,7 @@ static void put_id(json_writer *w, const sonde_index *ix, const char *key, uint3
 		put_text(w, key, index_text(ix, text));
 }
 
-static void put_processes(json_writer *w, const sonde_index *ix, const mail_part *part)
+static void put_processes(json_writer *w, const sonde_index *ix, const trace_part *part)
 {
 	size_t n;
 	const index_process *p = index_processes(ix, &n);
@@ -43,7 +43,7 @@ static void put_processes(json_writer *w, const sonde_index *ix, const mail_part
 	json_end_array(w);
 }
 
-static void put_tracks(json_writer *w, const sonde_index *ix, const mail_part *part)
+static void put_tracks(json_writer *w, const sonde_index *ix, const trace_part *part)
 {
 	size_t n;
 	const index_track *t = index_tracks(ix, &n);
@@ -75,7 +75,7 @@ static void put_tracks(json_writer *w, const sonde_index *ix, const mail_part *p
 	free(n_instants);
 }
 
-static void put_lanes(json_writer *w, const sonde_index *ix, const mail_part *part)
+static void put_lanes(json_writer *w, const sonde_index *ix, const trace_part *part)
 {
 	size_t n;
 	const index_lane *l = index_lanes(ix, &n);
@@ -96,7 +96,7 @@ static void put_lanes(json_writer *w, const sonde_index *ix, const mail_part *pa
 	json_end_array(w);
 }
 
-static void put_counters(json_writer *w, const sonde_index *ix, const mail_part *part)
+static void put_counters(json_writer *w, const sonde_index *ix, const trace_part *part)
 {
 	size_t n;
 	const index_counter *c = index_counters(ix, &n);
