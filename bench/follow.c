@@ -72,7 +72,7 @@ static int run_program(control *c, const char *output)
 typedef struct reader {
 	const char *path;
 	recording_follow *follow;
-	sonde_trace *before;
+	recording *before;
 } reader;
 
 typedef struct update {
@@ -81,21 +81,23 @@ typedef struct update {
 
 static bool open_again(reader *r, bool from_scratch, update *ret)
 {
-	const trace_source source = { .path = r->path, .before = from_scratch ? NULL : r->before };
+	const recording_source source = { .path = r->path, .before = from_scratch ? NULL : r->before };
 	double start = cpu_now_ns(CLOCK_PROCESS_CPUTIME_ID);
-	sonde_trace *t = NULL;
+	recording *t = NULL;
+	sonde_index *ix = NULL;
 	sonde_error err;
 
-	sonde_status status = trace_open_recordings(&source, 1, &t, &err);
+	sonde_status status = recording_open(&source, 1, &t, &err);
 	if (!status && from_scratch)
-		status = trace_build_index(t, 1, &t->index, &err);
+		status = recording_build_index(t, 1, &ix, &err);
 	else if (!status)
-		status = recording_follow_index(r->follow, t, NULL, NULL, &t->index, &err);
+		status = recording_follow_index(r->follow, t, NULL, NULL, &ix, &err);
 	ret->cpu_ns = cpu_now_ns(CLOCK_PROCESS_CPUTIME_ID) - start;
 	ret->n_walked = (double)recording_follow_cost(r->follow);
+	index_free(ix);
 	if (status)
 		fprintf(stderr, "bench_follow: %s\n", err.message);
-	sonde_trace_free(from_scratch ? t : r->before);
+	recording_free(from_scratch ? t : r->before);
 	r->before = from_scratch ? r->before : t;
 	return !status;
 }
@@ -172,7 +174,7 @@ int main(int argc, char **argv)
 	int status;
 	all.broken |= waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status);
 	unlink(r.path);
-	sonde_trace_free(r.before);
+	recording_free(r.before);
 	recording_follow_free(r.follow);
 	return results_finish(&all) ? 0 : 1;
 }

@@ -94,8 +94,6 @@ int main(int argc, char **argv)
 		printf("%-12s %s\n", name, summary);
 	if (sonde_trace_open(path, &trace, &err))
 		return fprintf(stderr, "%s: %s\n", path, err.message), 1;
-	if (sonde_trace_prepare(trace, NULL, &err)) /* gives a recording the index that most analyses read */
-		return fprintf(stderr, "%s: %s\n", path, err.message), 1;
 	int failed = analyze(trace, argc > 2 ? argv[2] : "report");
 	sonde_trace_free(trace);
 	return failed;

@@ -55,12 +55,11 @@ static int record(const char *path, float (*work)(void))
 	return 0;
 }
 
-/* A comparison reads the index of a trace, which a recording gets here if it has none. */
 static int open_run(const char *path, sonde_trace **ret_trace)
 {
 	sonde_error err;
 
-	if (sonde_trace_open(path, ret_trace, &err) || sonde_trace_prepare(*ret_trace, NULL, &err))
+	if (sonde_trace_open(path, ret_trace, &err))
 		return fprintf(stderr, "%s: %s\n", path, err.message), 1;
 	return 0;
 }

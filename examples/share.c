@@ -103,11 +103,9 @@ int main(int argc, char **argv)
 		return complain(path, &err);
 	for (size_t i = 0; sonde_query_table(i, &name, &summary); i++)
 		printf("%-16s %s\n", name, summary);
-	int failed = sonde_trace_prepare(trace, NULL, &err) ? complain(path, &err) : 0;
-	failed = failed ||
-		 ask(trace,
-		     "select name, count(*) as calls, sum(dur) as ns from slices group by 1 order by 3 desc limit 3") ||
-		 draw(trace);
+	int failed = ask(trace, "select name, count(*) as calls, sum(dur) as ns "
+				"from slices group by 1 order by 3 desc limit 3") ||
+		     draw(trace);
 	sonde_trace_free(trace);
 	return failed || serve(path, argc > 2);
 }

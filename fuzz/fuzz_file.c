@@ -1,6 +1,5 @@
 /*
- * A recording from a stranger, through the whole reader: an analysis, or the export, of the recording itself or of its
- * index.
+ * A recording from a stranger, through the whole reader: an analysis or the export of its index.
  *
  * Checksums would stop a fuzzer at the door, so each input is read twice: as it is, and with the checksums of whatever
  * looks like a block set right. Nothing but the bytes is read: no ring, no other file.
@@ -9,35 +8,31 @@
 #include <stdlib.h>
 #include <string.h>
 #include "look.h"
-#include "import/recording/recording.h"
-#include "store/trace.h"
+#include "import/recording/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The same trace in its other form. Everything that can be recorded can be indexed. */
-static sonde_trace *index_of(sonde_trace *trace)
+/* Everything that can be recorded can be indexed. */
+static sonde_trace *trace_of(recording *r)
 {
 	sonde_index *index = NULL;
-	sonde_trace *indexed = NULL;
+	sonde_trace *trace = NULL;
 
-	if (trace_build_index(trace, 1, &index, NULL) || index_verify(index, NULL) ||
-	    trace_of_index(index, &indexed, NULL))
+	if (recording_build_index(r, 1, &index, NULL) || index_verify(index, NULL) ||
+	    recording_trace(r, index, &trace, NULL))
 		abort();
-	sonde_trace_free(trace);
-	return indexed;
+	return trace;
 }
 
 static void read_all(const uint8_t *bytes, size_t size)
 {
-	sonde_trace *trace;
+	recording *r;
 	sonde_error err;
 
-	if (trace_open_memory(bytes, size, &trace, &err))
+	if (recording_open_memory(bytes, size, &r, &err))
 		return;
-	unsigned choice = crc32c(0, bytes, size);
-	if (choice >> 31)
-		trace = index_of(trace);
-	look(trace, choice);
+	sonde_trace *trace = trace_of(r);
+	look(trace, crc32c(0, bytes, size));
 	sonde_trace_free(trace);
 }
 

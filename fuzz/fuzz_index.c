@@ -224,7 +224,7 @@ static void read_small_tables(const sonde_index *ix)
 		index_text(ix, metas[i].key);
 	const index_diagnostic *diagnostics = index_diagnostics(ix, &n);
 	for (size_t i = 0; i < n; i++)
-		index_text(ix, diagnostics[i].kind);
+		index_text(ix, diagnostics[i].text);
 }
 
 static void ask(const uint8_t *bytes, size_t size)

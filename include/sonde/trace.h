@@ -24,6 +24,9 @@ typedef struct sonde_trace sonde_trace;
  * such as torch.profiler writes. Other tools' files may be compressed with gzip or zstd. "-" is standard input. A
  * directory stands for the .json, .json.gz and .json.zst files in it or, when it has none, its .sonde files.
  *
+ * A trace always has an index. A recording that has none yet gets it at the end of its file when it is finished and
+ * belongs to the user; otherwise the index is kept in memory.
+ *
  * A recording whose program was killed is joined with what its ring still holds; when that program is certainly gone
  * and the file is writable, the joined events are also appended to the file and the ring is removed. Damage is not an
  * error: whatever is whole is read and the rest is counted. The caller frees *ret_trace.
@@ -52,10 +55,6 @@ typedef struct sonde_open_options {
 SONDE_API sonde_status sonde_trace_open_with(const char *const *paths, size_t n_paths,
 					     const sonde_open_options *options, sonde_trace **ret_trace,
 					     sonde_error *err);
-
-/* Makes the index that a recording may lack and that queries (<sonde/query.h>) need; does nothing where there is one.
-   The trace must not be in use elsewhere meanwhile. options may be NULL. */
-SONDE_API sonde_status sonde_trace_prepare(sonde_trace *trace, const sonde_open_options *options, sonde_error *err);
 
 /* Writes the trace in its indexed form, which opens at once, to a file of mode 0600. The file appears when it is
    complete, in place of one that is there; after a failure nothing is left. */

@@ -27,7 +27,8 @@ typedef struct analysis {
    and one may be megabytes long. False when out of memory; the profile is gone then. */
 bool result_keep_profile(sonde_result *r, profile *p);
 
-/* Parts that several of them show; shared.c. Names are borrowed from the profile and its trace. */
+/* Parts that several of them show: overview.c, shared.c, losses.c, processes.c. Names are borrowed from the profile and
+ * its trace. */
 void result_add_trace(sonde_result *r, const sonde_trace *trace, const profile *p); /* headline and single values */
 const char *profile_steps_text(sonde_result *r, const profile *p); /* "190 steps after 10 of warm-up" */
 void result_add_memory(sonde_result *r, const profile *p);
@@ -40,8 +41,11 @@ void result_note_losses(sonde_result *r, const sonde_trace *trace);
 /* A table of what each process used; none when nobody looked. */
 void result_add_processes(sonde_result *r, const sonde_trace *trace);
 void result_add_counters(sonde_result *r, const profile *p);
-const char *result_counted(sonde_result *r, uint64_t n, const char *what); /* "1 scope open", "2 scopes open" */
-const char *trace_title(const sonde_trace *trace);			   /* the file's name without its directory */
+table *result_add_diagnostics(sonde_result *r, const sonde_trace *trace); /* NULL: there are none */
+bool trace_has_samples(const sonde_trace *trace);			  /* of its processes; processes.c */
+/* "1 scope", "2 scopes" */
+const char *result_counted(sonde_result *r, uint64_t n, const char *one, const char *many);
+const char *trace_title(const sonde_trace *trace); /* the file's name without its directory */
 
 /* The time table of names; used by `report` and, for the reports of sessions, with their own title. */
 sonde_status report_run_profile(profile *p, const sonde_analyze_options *options, sonde_result *r, sonde_error *err);

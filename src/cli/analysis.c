@@ -43,16 +43,6 @@ int trace_close(sonde_trace *trace, const char *file, int code)
 }
 
 /* Those that were there before traces had an index do without; the others find nothing in a recording that has none. */
-static bool needs_index(const char *name)
-{
-	static const char *const without[] = { "report", "summary", "info" };
-
-	for (size_t i = 0; i < sizeof without / sizeof *without; i++)
-		if (strcmp(without[i], name) == 0)
-			return false;
-	return true;
-}
-
 /* What one analysis gives back the next one takes: memory that is new costs the kernel as much as it costs us to fill
    it. Not before the trace is read: growing arrays are better moved by the kernel than copied. The arrays of a trace
    with hundreds of millions of slices go back to the system, so that memory is what is in use, without holes. */
@@ -80,8 +70,7 @@ static sonde_status add_picture(sonde_result *result, const char *name, sonde_tr
 
 	if (to->format != SONDE_HTML || strcmp(name, "report") != 0)
 		return SONDE_OK;
-	sonde_status status = sonde_trace_prepare(trace, NULL, err);
-	return status ? status : sonde_flame_add(result, trace, &how, err);
+	return sonde_flame_add(result, trace, &how, err);
 }
 
 int analysis_run(const command *c, const char *name, char *const *files, size_t n_files,
@@ -96,10 +85,8 @@ int analysis_run(const command *c, const char *name, char *const *files, size_t 
 		code = trace_open(c, files, n_files, to, &trace);
 	if (code != EXIT_OK)
 		return code;
-	sonde_status status = needs_index(name) ? sonde_trace_prepare(trace, NULL, &err) : SONDE_OK;
 	keep_memory();
-	if (!status)
-		status = sonde_analyze(trace, name, what, &result, &err);
+	sonde_status status = sonde_analyze(trace, name, what, &result, &err);
 	if (!status)
 		status = add_picture(result, name, trace, what, to, &err);
 	const char *file = n_files == 1 && status != SONDE_E_USAGE ? files[0] : NULL;

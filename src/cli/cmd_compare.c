@@ -157,15 +157,10 @@ static int compare_traces(sonde_trace *const *traces, size_t n, const sonde_comp
 
 static int open_all(const command *self, char **files, size_t n, const output *to, sonde_trace **traces)
 {
-	sonde_error err = { .position = -1 };
-
 	for (size_t i = 0; i < n; i++) {
 		int code = trace_open(self, &files[i], 1, to, &traces[i]);
 		if (code != EXIT_OK)
 			return code;
-		sonde_status status = sonde_trace_prepare(traces[i], NULL, &err);
-		if (status)
-			return say_error(files[i], status, &err);
 	}
 	return EXIT_OK;
 }

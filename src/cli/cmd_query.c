@@ -123,18 +123,6 @@ static int find_sql(const command *self, const asked *a, bool trace_is_stdin, ch
 	return *ret_sql && !says_nothing(*ret_sql) ? EXIT_OK : say_usage(self, "no SQL given");
 }
 
-static int prepare(sonde_trace *trace, char *const *files, size_t n_files)
-{
-	sonde_error err = { .position = -1 };
-	progress p;
-
-	progress_begin(&p, "reading", files, n_files);
-	sonde_open_options how = { .struct_size = sizeof how, .progress = progress_update, .context = &p };
-	sonde_status status = sonde_trace_prepare(trace, &how, &err);
-	progress_end(&p);
-	return status ? say_error(n_files == 1 ? files[0] : NULL, status, &err) : EXIT_OK;
-}
-
 static int ask(const asked *a, sonde_trace *trace, const char *file, const char *sql, output *to)
 {
 	query_run r = { .file = file, .to = to };
@@ -176,8 +164,6 @@ static int run(const command *self, int argc, char **argv)
 		code = find_sql(self, &a, strcmp(argv[0], "-") == 0, &sql);
 	if (code == EXIT_OK)
 		code = trace_open(self, argv, n_files, &to, &trace);
-	if (code == EXIT_OK)
-		code = prepare(trace, argv, n_files);
 	if (code == EXIT_OK)
 		code = ask(&a, trace, argv[0], sql, &to);
 	free(sql);

@@ -182,9 +182,6 @@ int import_run(const command *c, const import_request *r)
 				   .context = &p,
 				   .ranks = r->merge };
 	sonde_status status = sonde_trace_open_with((const char *const *)r->files, r->n_files, &how, &trace, &err);
-	how.progress = progress_indexing;
-	if (!status)
-		status = sonde_trace_prepare(trace, &how, &err);
 	progress_end(&p);
 	if (status) {
 		sonde_trace_free(trace);

@@ -78,13 +78,12 @@ static bool take(picture *p, selection *s, const options *o, int id)
 static int write_to(picture *p, sonde_trace *trace, const char *file)
 {
 	sonde_error err = { .position = -1 };
-	sonde_status status = sonde_trace_prepare(trace, NULL, &err);
-	int code = status ? say_error(file, status, &err) : output_open(&p->to);
+	int code = output_open(&p->to);
 
 	if (code != EXIT_OK)
 		return code;
 	errno = 0;
-	status = p->write(p, trace, &err);
+	sonde_status status = p->write(p, trace, &err);
 	if (!status || (status == SONDE_E_IO && errno == EPIPE)) /* the reader has seen enough */
 		return output_close(&p->to, EXIT_OK);
 	code = say_error(status == SONDE_E_IO ? p->to.path : file, status, &err);

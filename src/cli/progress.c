@@ -120,17 +120,6 @@ bool progress_update(void *context, uint64_t done_bytes, uint64_t total_bytes)
 	return true;
 }
 
-bool progress_indexing(void *context, uint64_t done, uint64_t total)
-{
-	char text[64];
-
-	if (!is_due(context))
-		return true;
-	snprintf(text, sizeof text, "making the index  %.0f %%", total ? 100.0 * (double)done / (double)total : 100.0);
-	show(context, text);
-	return true;
-}
-
 void progress_end(progress *p)
 {
 	if (!p->is_shown)

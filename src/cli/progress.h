@@ -23,8 +23,6 @@ typedef struct progress {
 
 void progress_begin(progress *p, const char *doing, char *const *files, size_t n_files);
 bool progress_update(void *context, uint64_t done_bytes, uint64_t total_bytes);
-/* The same while a recording gets its index, which is counted in something else. */
-bool progress_indexing(void *context, uint64_t done, uint64_t total);
 void progress_end(progress *p);
 
 #endif

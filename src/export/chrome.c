@@ -1,495 +1,457 @@
 /*
- * Chrome's trace format, for Perfetto and chrome://tracing.
+ * Chrome's trace format: the same events again, so that importing the export gives the same trace.
  *
- * Scopes are B and E events: nesting is theirs by order. Operations that may end elsewhere or were timed there are
- * async events (b, e), so that they need not nest. What ran on a device's stream is a thread of a process named after
- * the device; slices that overlap there go to further threads of the same name. Times are microseconds with three
- * decimals from the start of the recording: exact nanoseconds.
+ * Slices are complete events (X), asynchronous ones b and e. Times are microseconds with three decimals. Where the
+ * trace counts from 1970 they count from its baseTimeNanoseconds, else from where the trace counts. Arguments and
+ * members that mean nothing to Sonde are written as they were read.
+ *
+ * Slices that overlap others on their track go to a thread of their own, as viewers drop them otherwise; a metadata
+ * event says where they belong: {"ph": "M", "name": "sonde_extra_lane", "pid": P, "tid": T2, "args": {"tid": T}}. So do
+ * threads whose ids viewers cannot read.
  */
-#include "export/chrome.h"
-
-#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/error.h"
-#include "base/json_write.h"
+#include "base/json_members.h"
+#include "base/json_read.h"
+#include "export/chrome.h"
+#include "export/exporter.h"
 #include "store/walk.h"
-#include <sonde/record.h>
-
-/* Process ids of devices, above what Linux gives out. */
-enum { DEVICE_PID = 1 << 23, MAX_LANES = 64 };
-
-typedef struct device_slice {
-	const trace_site *site;
-	int64_t start_ns, end_ns;
-	uint64_t launch;
-	uint32_t stream; /* stream of the trace */
-	uint32_t queue;	 /* id of the queue's name */
-	uint32_t lane;
-} device_slice;
-
-/* sonde_op_metadata. */
-typedef struct op_note {
-	const char *key, *value;
-	uint32_t next; /* + 1 */
-} op_note;
-
-typedef struct chrome {
-	const sonde_trace *trace;
-	json_writer json;
-	const trace_thread *thread;
-	uint32_t pid;
-	VEC(device_slice) slices;
-	intern_table serials;	   /* of operations with notes */
-	VEC(uint32_t) first_notes; /* by number in serials: note + 1 */
-	VEC(op_note) notes;
-	uint64_t n_timed; /* operations that were timed elsewhere */
-	arena arena;
-	bool failed;
-} chrome;
 
 /* ---- Parts of an event ------------------------------------------------------------------------------------------- */
 
-static void begin_event(chrome *c, const char *phase, const char *name, int64_t ns, uint32_t pid, uint32_t tid)
+void chrome_string(chrome_out *c, uint32_t string)
 {
-	json_writer *w = &c->json;
+	size_t len;
+	const char *text = index_textn(c->ix, string, &len);
 
-	json_line(w);
-	json_begin_object(w);
-	json_key(w, "ph"), json_string(w, phase);
-	if (name)
-		json_key(w, "name"), json_string(w, name);
-	json_key(w, "pid"), json_u64(w, pid);
-	json_key(w, "tid"), json_u64(w, tid);
-	json_key(w, "ts"), json_us(w, ns - c->trace->start_ns);
+	text_quoted(&c->to, text, len);
 }
 
-static void put_category(chrome *c, const trace_site *site)
+void chrome_pid(chrome_out *c, uint32_t process)
 {
-	json_key(&c->json, "cat"), json_string(&c->json, trace_text(c->trace, site->category));
+	const index_process *p = &c->processes[process];
+
+	text_put(&c->to, ", \"pid\": ");
+	if (p->pid_text != INDEX_NONE && !c->pids[process])
+		chrome_string(c, p->pid_text);
+	else
+		text_i64(&c->to, c->pids[process]);
 }
 
-static void put_id(chrome *c, uint64_t id)
+void chrome_tid(chrome_out *c, const index_track *t, int64_t extra)
 {
-	char text[24];
-
-	snprintf(text, sizeof text, "0x%" PRIx64, id);
-	json_key(&c->json, "id"), json_string(&c->json, text);
+	text_put(&c->to, ", \"tid\": ");
+	extra = extra ? extra : c->track_tids[t - c->tracks];
+	if (extra)
+		text_i64(&c->to, extra);
+	else if (t->id_text != INDEX_NONE)
+		chrome_string(c, t->id_text);
+	else
+		text_i64(&c->to, t->id);
 }
 
-/* Every process counts its operations and launches from 1. */
-static uint64_t own_id(uint32_t stream, uint64_t id)
+void chrome_begin_event(chrome_out *c, char phase)
 {
-	return (uint64_t)stream << 48 ^ id;
+	text_put(&c->to, c->has_event ? ",\n{\"ph\": \"" : "\n{\"ph\": \"");
+	text_putn(&c->to, &phase, 1);
+	text_put(&c->to, "\"");
+	c->has_event = true;
 }
 
-static void put_arg(void *context, const walk_arg *arg)
+void chrome_end_event(chrome_out *c)
 {
-	json_writer *w = &((chrome *)context)->json;
-	char key[256];
+	text_put(&c->to, "}");
+}
 
-	snprintf(key, sizeof key, "%.*s", (int)arg->key_len, arg->key);
-	json_key(w, key);
-	if (arg->type == SONDE_ARG_I64_) {
-		json_i64(w, arg->i64);
-	} else if (arg->type == SONDE_ARG_F64_) {
-		json_f64(w, arg->f64);
-	} else if (arg->type == SONDE_ARG_STR_) {
-		json_stringn(w, arg->text, arg->text_len);
-	} else if (arg->n_dims == UINT64_MAX) {
-		json_null(w);
-	} else {
-		json_begin_array(w);
-		for (uint64_t i = 0; i < arg->n_dims; i++)
-			json_i64(w, (int64_t)arg->dims[i]);
-		json_end_array(w);
+/* The name and the category of a site are quoted once. */
+static const char *site_text(chrome_out *c, uint64_t site)
+{
+	text_out text = { 0 };
+	size_t name_len, category_len;
+
+	if (site >= c->n_sites)
+		return ", \"name\": \"?\"";
+	if (c->site_texts[site])
+		return c->site_texts[site];
+	const char *name = index_textn(c->ix, c->sites[site].name, &name_len);
+	const char *category = index_textn(c->ix, c->sites[site].category, &category_len);
+	text_put(&text, ", \"name\": ");
+	text_quoted(&text, name, name_len);
+	if (category_len) {
+		text_put(&text, ", \"cat\": ");
+		text_quoted(&text, category, category_len);
+	}
+	text_putn(&text, "", 1);
+	c->to.failed |= text.failed;
+	c->site_texts[site] = text.bytes;
+	return text.failed ? "" : text.bytes;
+}
+
+void chrome_ts(chrome_out *c, int64_t ns)
+{
+	text_put(&c->to, ", \"ts\": ");
+	text_us(&c->to, ns - c->base_ns);
+}
+
+/* Member by member: what a value that is no JSON does not take along. */
+static void put_cleaned(chrome_out *c, const char *args, size_t len)
+{
+	json_members members = json_members_of(args, len);
+	json_member m;
+	bool first = true;
+
+	text_put(&c->to, "{");
+	while (members.is_object && json_next(&members, &m)) {
+		text_put(&c->to, first ? "" : ", ");
+		first = false;
+		/* The key as it stands, if a string can hold it that way. */
+		if (m.key > args && json_is_valid(m.key - 1, m.key_len + 2))
+			text_putn(&c->to, m.key - 1, m.key_len + 2);
+		else
+			text_quoted(&c->to, m.key, m.key_len);
+		text_put(&c->to, ": ");
+		text_json(&c->to, m.value, m.len);
+	}
+	text_put(&c->to, "}");
+}
+
+/* Written behind what is there and not kept. */
+static bool extra_is_valid(chrome_out *c, const args_text *text)
+{
+	char *to = text_room(&c->to, text->extra_len + 2);
+
+	if (!to)
+		return false;
+	to[0] = '{';
+	memcpy(to + 1, text->extra, text->extra_len);
+	to[text->extra_len + 1] = '}';
+	return json_is_valid(to, text->extra_len + 2);
+}
+
+static void put_args(chrome_out *c, uint64_t args)
+{
+	args_text text;
+
+	if (!args || args > UINT32_MAX || !args_read(c->args, (uint32_t)args, &text))
+		return;
+	if (text.args) {
+		text_put(&c->to, ", \"args\": ");
+		if (json_is_valid(text.args, text.args_len))
+			text_putn(&c->to, text.args, text.args_len);
+		else
+			put_cleaned(c, text.args, text.args_len);
+	}
+	if (text.extra_len && extra_is_valid(c, &text)) {
+		text_put(&c->to, ", ");
+		text_putn(&c->to, text.extra, text.extra_len);
 	}
 }
 
-static void put_args(chrome *c, const slice *s, const event *e)
+/* Has the event an id of its own among what put_args() writes? `put`: writes that alone, for another event. */
+static bool own_id(chrome_out *c, uint64_t args, bool put)
 {
-	json_writer *w = &c->json;
-	bool step = s->site->kind == NAME_STEP;
+	text_out object = { 0 };
+	args_text text;
+	json_member m;
+	bool found = false;
 
-	if (!e->n_words)
-		return;
-	json_key(w, "args"), json_begin_object(w);
-	if (step)
-		json_key(w, "step"), json_i64(w, s->number);
-	else
-		walk_args(s->site, e, put_arg, c);
-	json_end_object(w);
+	if (!args || args > UINT32_MAX || !args_read(c->args, (uint32_t)args, &text) || !text.extra_len ||
+	    !extra_is_valid(c, &text))
+		return false;
+	text_put(&object, "{"), text_putn(&object, text.extra, text.extra_len), text_put(&object, "}");
+	json_members members = json_members_of(object.bytes, object.failed ? 0 : object.n);
+	while (json_next(&members, &m)) {
+		if (!(m.key_len == 2 && memcmp(m.key, "id", 2) == 0) &&
+		    !(m.key_len == 3 && memcmp(m.key, "id2", 3) == 0))
+			continue;
+		found = true;
+		if (put) {
+			text_put(&c->to, ", \""), text_putn(&c->to, m.key, m.key_len), text_put(&c->to, "\": ");
+			text_putn(&c->to, m.value, m.len);
+		}
+	}
+	c->to.failed |= object.failed;
+	text_done(&object);
+	return found;
 }
 
-/* ---- Metadata ---------------------------------------------------------------------------------------------------- */
-
-static void put_label(chrome *c, const char *what, uint32_t pid, uint32_t tid, const char *name, size_t len)
-{
-	json_writer *w = &c->json;
-
-	json_line(w);
-	json_begin_object(w);
-	json_key(w, "ph"), json_string(w, "M");
-	json_key(w, "name"), json_string(w, what);
-	json_key(w, "pid"), json_u64(w, pid);
-	json_key(w, "tid"), json_u64(w, tid);
-	json_key(w, "args"), json_begin_object(w);
-	json_key(w, "name"), json_stringn(w, name, len);
-	json_end_object(w);
-	json_end_object(w);
-}
-
-static void forget_notes(chrome *c)
-{
-	VEC_DONE(&c->first_notes);
-	VEC_DONE(&c->notes);
-	intern_done(&c->serials);
-	arena_done(&c->arena);
-}
+/* ---- Slices ------------------------------------------------------------------------------------------------------ */
 
 static void on_thread(void *context, const trace_thread *thread)
 {
-	chrome *c = context;
-	const stream_block *info = &c->trace->streams.items[thread->stream].info;
-	bool first = !c->thread || c->thread->stream != thread->stream;
+	chrome_out *c = context;
 
-	c->thread = thread;
-	c->pid = info->pid;
-	if (first) {
-		forget_notes(c); /* serials are those of a process */
-		put_label(c, "process_name", c->pid, 0, info->program, strlen(info->program));
+	c->track = thread->number;
+	c->group = 0;
+}
+
+static void put_async(chrome_out *c, const slice *s, const index_track *t)
+{
+	c->next_id++;
+	/* An end stands right behind its begin, so they belong together whatever else has the same id. */
+	for (int end = 0; end < (s->flags & SLICE_OPEN ? 1 : 2); end++) {
+		chrome_begin_event(c, end ? 'e' : 'b');
+		text_put(&c->to, site_text(c, s->id));
+		chrome_pid(c, t->process);
+		text_put(&c->to, ", \"tid\": 0");
+		if (!own_id(c, s->args, end)) {
+			text_put(&c->to, ", \"id\": ");
+			text_u64(&c->to, c->next_id);
+		}
+		chrome_ts(c, s->start_ns + (end ? s->dur_ns : 0));
+		if (!end)
+			put_args(c, s->args);
+		chrome_end_event(c);
 	}
-	if (*thread->name)
-		put_label(c, "thread_name", c->pid, thread->tid, thread->name, strlen(thread->name));
 }
 
-static void on_named(void *context, const trace_thread *thread, const char *name, size_t len, bool process)
+/* Slices that overlap those before; lanes of one group come together. */
+static void begin_group(chrome_out *c, const index_track *t, uint32_t group)
 {
-	chrome *c = context;
+	size_t n, end = (size_t)t->first_lane + t->n_lanes;
+	const index_lane *lanes = index_lanes(c->ix, &n);
 
-	put_label(c, process ? "process_name" : "thread_name", c->pid, thread->tid, name, len);
+	c->extra_tid = chrome_extra_lane(c, t);
+	c->group = group;
+	if (c->next_lane < t->first_lane)
+		c->next_lane = t->first_lane;
+	for (; c->next_lane < end && lanes[c->next_lane].group <= group; c->next_lane++)
+		if (lanes[c->next_lane].group == group)
+			c->lane_tids[c->next_lane] = c->extra_tid;
 }
 
-/* ---- Events ------------------------------------------------------------------------------------------------------ */
-
-static void put_notes(chrome *c, uint64_t serial);
-
-/* One that was timed elsewhere has no number of its own; its end follows its begin. */
-static void put_async_id(chrome *c, const slice *s)
+static void on_begin(void *context, slice *s, const struct event *e)
 {
-	put_id(c, own_id(s->thread->stream, s->serial ? s->serial : UINT64_C(1) << 47 | c->n_timed));
-}
+	chrome_out *c = context;
+	const index_track *t = &c->tracks[c->track];
+	bool is_open = s->flags & SLICE_OPEN;
 
-static void on_begin(void *context, slice *s, const event *e)
-{
-	chrome *c = context;
-	const char *name = trace_text(c->trace, s->site->name);
-
-	c->n_timed += s->flags & SLICE_ASYNC && !s->serial;
-	begin_event(c, s->flags & SLICE_ASYNC ? "b" : "B", name, s->start_ns, c->pid, s->thread->tid);
-	if (s->flags & SLICE_ASYNC)
-		put_async_id(c, s);
-	put_category(c, s->site);
-	put_args(c, s, e);
-	json_end_object(&c->json);
-}
-
-static void on_end(void *context, slice *s)
-{
-	chrome *c = context;
-	uint32_t pid = c->trace->streams.items[s->thread->stream].info.pid;
-	const char *why = s->flags & SLICE_OPEN	      ? "open at the end"
-			  : s->flags & SLICE_REPAIRED ? "no end recorded"
-						      : NULL;
-
-	begin_event(c, s->flags & SLICE_ASYNC ? "e" : "E", trace_text(c->trace, s->site->name), s->start_ns + s->dur_ns,
-		    pid, s->thread->tid);
-	if (s->flags & SLICE_ASYNC)
-		put_async_id(c, s);
-	put_category(c, s->site);
-	if (why || (s->serial && c->notes.n)) {
-		json_key(&c->json, "args"), json_begin_object(&c->json);
-		if (why)
-			json_key(&c->json, "sonde"), json_string(&c->json, why);
-		put_notes(c, s->serial);
-		json_end_object(&c->json);
+	(void)e;
+	if (t->kind == TRACK_ASYNC) {
+		put_async(c, s, t);
+		return;
 	}
-	json_end_object(&c->json);
+	if (s->depth == 0 && s->group != c->group)
+		begin_group(c, t, s->group);
+	chrome_begin_event(c, is_open ? 'B' : 'X');
+	text_put(&c->to, site_text(c, s->id));
+	chrome_pid(c, t->process);
+	chrome_tid(c, t, c->group ? c->extra_tid : 0);
+	chrome_ts(c, s->start_ns);
+	if (!is_open) {
+		text_put(&c->to, ", \"dur\": ");
+		text_us(&c->to, s->dur_ns);
+	}
+	put_args(c, s->args);
+	chrome_end_event(c);
 }
 
-static void on_instant(void *context, const trace_site *site, int64_t ns)
+/* ---- Tables ------------------------------------------------------------------------------------------------------ */
+
+/* What every event has. */
+static void put_event(chrome_out *c, char phase, uint64_t site, uint64_t track, int64_t extra_tid, int64_t ns)
 {
-	chrome *c = context;
+	const index_track *t = &c->tracks[track < c->n_tracks ? track : 0];
 
-	begin_event(c, "i", trace_text(c->trace, site->name), ns, c->pid, c->thread->tid);
-	put_category(c, site);
-	json_key(&c->json, "s"), json_string(&c->json, "t");
-	json_end_object(&c->json);
-}
-
-static void put_counter(chrome *c, const char *name, int64_t ns, double value)
-{
-	begin_event(c, "C", name, ns, c->pid, 0);
-	json_key(&c->json, "args"), json_begin_object(&c->json);
-	json_key(&c->json, "value"), json_f64(&c->json, value);
-	json_end_object(&c->json);
-	json_end_object(&c->json);
-}
-
-static void on_counter(void *context, const trace_site *site, int64_t ns, double value)
-{
-	chrome *c = context;
-
-	put_counter(c, trace_text(c->trace, site->name), ns, value);
-}
-
-static void on_memory(void *context, const walk_memory *m)
-{
-	chrome *c = context;
-	char buffer[32], name[300];
-
-	snprintf(name, sizeof name, "memory %s bytes",
-		 trace_device_name(c->trace, c->thread->stream, m->device, buffer, sizeof buffer));
-	put_counter(c, name, m->time_ns, (double)m->current_bytes);
-}
-
-static void on_snapshot(void *context, const walk_snapshot *m)
-{
-	chrome *c = context;
-	json_writer *w = &c->json;
-	char buffer[32];
-
-	begin_event(c, "i", "memory snapshot", m->time_ns, c->pid, c->thread->tid);
-	json_key(w, "s"), json_string(w, "p");
-	json_key(w, "args"), json_begin_object(w);
-	json_key(w, "device"),
-		json_string(w, trace_device_name(c->trace, c->thread->stream, m->device, buffer, sizeof buffer));
-	json_key(w, "current_bytes"), json_u64(w, m->current_bytes);
-	json_key(w, "peak_bytes"), json_u64(w, m->peak_bytes);
-	json_key(w, "n_live"), json_u64(w, m->n_live);
-	json_end_object(w);
-	json_end_object(w);
-}
-
-/* Notes on an operation wait for its end, which may come from another thread. */
-static void on_op_meta(void *context, const walk_op_meta *m)
-{
-	chrome *c = context;
-	uint32_t number = intern(&c->serials, (const char *)&m->serial, sizeof m->serial);
-	bool is_new = number == c->first_notes.n;
-	uint32_t *first = number == INTERN_NONE ? NULL
-			  : is_new		? VEC_ADD(&c->first_notes)
-						: &c->first_notes.items[number];
-	op_note *note = first ? VEC_ADD(&c->notes) : NULL;
-
-	if (note)
-		*note = (op_note){ .key = arena_strndup(&c->arena, m->key, m->key_len),
-				   .value = arena_strndup(&c->arena, m->value, m->value_len),
-				   .next = is_new ? 0 : *first };
-	if (!note || !note->key || !note->value)
-		c->failed = true;
+	chrome_begin_event(c, phase);
+	text_put(&c->to, site_text(c, site));
+	chrome_pid(c, t->process);
+	if (t->kind == TRACK_THREAD || t->kind == TRACK_STREAM)
+		chrome_tid(c, t, extra_tid);
 	else
-		*first = (uint32_t)c->notes.n;
+		text_put(&c->to, ", \"tid\": 0");
+	chrome_ts(c, ns);
 }
 
-static void put_notes(chrome *c, uint64_t serial)
+static void put_instant(chrome_out *c, const int64_t *row)
 {
-	uint32_t number =
-		c->notes.n && serial ? intern(&c->serials, (const char *)&serial, sizeof serial) : INTERN_NONE;
+	int64_t scope = row[INSTANT_SCOPE];
+	bool is_plain = scope != 'n' && scope != 'O';
 
-	if (number < c->first_notes.n) {
-		for (uint32_t i = c->first_notes.items[number]; i && !c->failed; i = c->notes.items[i - 1].next) {
-			json_key(&c->json, c->notes.items[i - 1].key);
-			json_string(&c->json, c->notes.items[i - 1].value);
-		}
-		c->first_notes.items[number] = 0; /* said once, however many ends a stranger wrote */
-	} else if (number != INTERN_NONE && number == c->first_notes.n)
-		c->failed |= !VEC_ADD(&c->first_notes); /* just made by looking: keep the two in step */
-}
-
-static void put_flow(chrome *c, const char *name, int64_t ns, uint32_t pid, uint32_t tid, uint64_t id, bool begins)
-{
-	begin_event(c, begins ? "s" : "f", name, ns, pid, tid);
-	json_key(&c->json, "cat"), json_string(&c->json, "flow");
-	put_id(c, id);
-	if (!begins)
-		json_key(&c->json, "bp"), json_string(&c->json, "e");
-	json_end_object(&c->json);
-}
-
-static void on_flow(void *context, const trace_site *site, int64_t ns, uint64_t id, bool begins)
-{
-	chrome *c = context;
-
-	/* Ids of different names must not meet; those of launches are small. */
-	put_flow(c, trace_text(c->trace, site->name), ns, c->pid, c->thread->tid, id ^ (uint64_t)(site->name + 1) << 40,
-		 begins);
-}
-
-static void on_launch(void *context, const trace_site *site, int64_t ns, uint32_t queue, uint64_t id)
-{
-	chrome *c = context;
-
-	(void)queue;
-	/* An arrow starts at a slice: one nanosecond of it. */
-	begin_event(c, "X", trace_text(c->trace, site->name), ns, c->pid, c->thread->tid);
-	json_key(&c->json, "dur"), json_us(&c->json, 1);
-	json_key(&c->json, "cat"), json_string(&c->json, "launch");
-	json_end_object(&c->json);
-	put_flow(c, "launch", ns, c->pid, c->thread->tid, own_id(c->thread->stream, id), true);
-}
-
-static void on_device(void *context, const trace_site *site, uint32_t queue, uint64_t launch, int64_t start_ns,
-		      int64_t end_ns)
-{
-	chrome *c = context;
-	device_slice *s = VEC_ADD(&c->slices);
-
-	if (s)
-		*s = (device_slice){ site, start_ns, end_ns, launch, c->thread->stream, queue, 0 };
-	c->failed |= !s;
-}
-
-/* ---- Devices ----------------------------------------------------------------------------------------------------- */
-
-static int compare_slices(const void *a, const void *b)
-{
-	const device_slice *x = a, *y = b;
-
-	if (x->stream != y->stream)
-		return x->stream < y->stream ? -1 : 1;
-	if (x->queue != y->queue)
-		return x->queue < y->queue ? -1 : 1;
-	if (x->start_ns != y->start_ns)
-		return x->start_ns < y->start_ns ? -1 : 1;
-	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
-}
-
-/* The first lane that is free when the slice begins; the last one when none is. */
-static uint32_t choose_lane(int64_t *free_from, const device_slice *s)
-{
-	uint32_t lane = 0;
-
-	while (lane < MAX_LANES - 1 && free_from[lane] > s->start_ns)
-		lane++;
-	free_from[lane] = s->end_ns;
-	return lane;
-}
-
-static void name_queue(chrome *c, const device_slice *s, uint32_t pid, uint32_t tid)
-{
-	const trace_stream *stream = &c->trace->streams.items[s->stream];
-	const trace_site *queue = trace_site_of(stream, s->queue);
-	bool known = queue && queue->kind == NAME_STREAM;
-	char buffer[32];
-	const char *device =
-		known ? trace_device_name(c->trace, s->stream, queue->record->category, buffer, sizeof buffer)
-		      : "device";
-	const char *name = known ? trace_text(c->trace, queue->name) : "stream";
-
-	put_label(c, "process_name", pid, 0, device, strlen(device));
-	put_label(c, "thread_name", pid, tid, name, strlen(name));
-}
-
-static uint32_t device_pid(const chrome *c, const device_slice *s)
-{
-	const trace_site *queue = trace_site_of(&c->trace->streams.items[s->stream], s->queue);
-
-	return DEVICE_PID + s->stream * 65536 + (queue ? queue->record->category : 0u);
-}
-
-static void put_devices(chrome *c)
-{
-	int64_t free_from[MAX_LANES];
-	const device_slice *last = NULL;
-	uint32_t n_named = 0;
-
-	if (c->slices.n)
-		qsort(c->slices.items, c->slices.n, sizeof c->slices.items[0], compare_slices);
-	for (size_t i = 0; i < c->slices.n; i++) {
-		const device_slice *s = &c->slices.items[i];
-		uint32_t pid = device_pid(c, s);
-		if (!last || last->stream != s->stream || last->queue != s->queue) {
-			for (int k = 0; k < MAX_LANES; k++)
-				free_from[k] = INT64_MIN;
-			n_named = 0;
-		}
-		uint32_t lane = choose_lane(free_from, s), tid = s->queue * MAX_LANES + lane;
-		for (; n_named <= lane; n_named++)
-			name_queue(c, s, pid, s->queue * MAX_LANES + n_named);
-		begin_event(c, "X", trace_text(c->trace, s->site->name), s->start_ns, pid, tid);
-		json_key(&c->json, "dur"), json_us(&c->json, s->end_ns - s->start_ns);
-		put_category(c, s->site);
-		json_end_object(&c->json);
-		if (s->launch)
-			put_flow(c, "launch", s->start_ns, pid, tid, own_id(s->stream, s->launch), false);
-		last = s;
+	put_event(c, is_plain ? 'i' : (char)scope, (uint64_t)row[INSTANT_SITE], (uint64_t)row[INSTANT_TRACK], 0,
+		  trace_index_ns(c->trace, row[INSTANT_TIME]));
+	if (!is_plain && !own_id(c, (uint64_t)row[INSTANT_ARGS], false))
+		text_put(&c->to, ", \"id\": 0");
+	else if (is_plain && scope > ' ' && scope < 0x7f && scope != '"' && scope != '\\') {
+		text_put(&c->to, ", \"s\": \"");
+		text_putn(&c->to, (char[]){ (char)scope }, 1);
+		text_put(&c->to, "\"");
 	}
+	put_args(c, (uint64_t)row[INSTANT_ARGS]);
+	chrome_end_event(c);
 }
 
-/* ---- Process counters -------------------------------------------------------------------------------------------- */
-
-static void put_samples(chrome *c)
+static void put_sample(chrome_out *c, const int64_t *row)
 {
-	for (size_t i = 0; i < c->trace->processes.n; i++) {
-		const trace_process *p = &c->trace->processes.items[i];
-		put_label(c, "process_name", (uint32_t)p->pid, 0, p->command, strlen(p->command));
-	}
-	for (size_t i = 0; i < c->trace->samples.n; i++) {
-		const process_sample *s = &c->trace->samples.items[i];
-		c->pid = (uint32_t)s->pid;
-		put_counter(c, "rss bytes", s->time_ns, (double)s->rss_bytes);
-		put_counter(c, "cpu time ns", s->time_ns, (double)(s->user_ns + s->system_ns));
-		put_counter(c, "threads", s->time_ns, s->n_threads);
-		put_counter(c, "page faults", s->time_ns, (double)(s->minor_faults + s->major_faults));
-		if (s->read_bytes == UINT64_MAX)
-			continue;
-		put_counter(c, "read bytes", s->time_ns, (double)s->read_bytes);
-		put_counter(c, "written bytes", s->time_ns, (double)s->write_bytes);
-	}
+	put_event(c, 'P', (uint64_t)row[SAMPLE_SITE], (uint64_t)row[SAMPLE_TRACK], 0,
+		  trace_index_ns(c->trace, row[SAMPLE_TIME]));
+	put_args(c, (uint64_t)row[SAMPLE_ARGS]);
+	chrome_end_event(c);
 }
 
-static sonde_status chrome_run(const sonde_trace *trace, FILE *out, sonde_error *err)
+/* Of a recording, in the words of Kineto. */
+static void put_allocation_args(chrome_out *c, const int64_t *row)
 {
-	chrome c = { .trace = trace, .json = json_to(out) };
-	const walk_sink sink = {
-		.context = &c,
-		.thread = on_thread,
-		.named = on_named,
-		.begin = on_begin,
-		.end = on_end,
-		.instant = on_instant,
-		.counter = on_counter,
-		.flow = on_flow,
-		.memory = on_memory,
-		.snapshot = on_snapshot,
-		.op_meta = on_op_meta,
-		.launch = on_launch,
-		.device = on_device,
-	};
+	static const struct {
+		const char *key;
+		allocation_column column;
+	} members[] = { { "{\"Bytes\": ", ALLOCATION_BYTES },
+			{ ", \"Device Id\": ", ALLOCATION_DEVICE },
+			{ ", \"Device Type\": ", ALLOCATION_DEVICE_TYPE },
+			{ ", \"Total Allocated\": ", ALLOCATION_TOTAL } };
+
+	text_put(&c->to, ", \"args\": ");
+	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+		text_put(&c->to, members[i].key);
+		text_i64(&c->to, row[members[i].column]);
+	}
+	text_put(&c->to, ", \"Addr\": ");
+	text_u64(&c->to, (uint64_t)row[ALLOCATION_ADDRESS]);
+	text_put(&c->to, "}");
+}
+
+static void put_allocation(chrome_out *c, const int64_t *row)
+{
+	uint64_t site = (uint64_t)row[ALLOCATION_SITE];
+	bool is_recorded = site < c->n_sites && c->sites[site].kind == NAME_DEVICE;
+	int64_t ns = trace_index_ns(c->trace, row[ALLOCATION_TIME]);
+
+	if (is_recorded) {
+		const index_track *t = &c->tracks[row[ALLOCATION_TRACK]];
+		chrome_begin_event(c, 'i');
+		text_put(&c->to, ", \"name\": \"[memory]\", \"cat\": \"cpu_instant_event\"");
+		chrome_pid(c, t->process);
+		chrome_tid(c, t, 0);
+		chrome_ts(c, ns);
+	} else {
+		put_event(c, 'i', site, (uint64_t)row[ALLOCATION_TRACK], 0, ns);
+	}
+	text_put(&c->to, ", \"s\": \"t\"");
+	if (is_recorded)
+		put_allocation_args(c, row);
+	else
+		put_args(c, (uint64_t)row[ALLOCATION_ARGS]);
+	chrome_end_event(c);
+}
+
+static uint32_t flow_process(const chrome_out *c, const int64_t *row)
+{
+	uint64_t track = (uint64_t)row[FLOW_TRACK];
+
+	return c->tracks[track < c->n_tracks ? track : 0].process;
+}
+
+static void put_flow(chrome_out *c, const int64_t *row)
+{
+	index_slice at;
+	bool bound = row[FLOW_SLICE] > 0 && index_slice_at(c->ix, (uint64_t)row[FLOW_SLICE] - 1, &at);
+	int64_t from = bound ? trace_bounded_ns(at.start_ns) : c->trace->start_ns, phase = row[FLOW_PHASE];
+	uint64_t id = (uint64_t)row[FLOW_ID];
+
+	put_event(c, phase == 's' || phase == 't' ? (char)phase : 'f', (uint64_t)row[FLOW_SITE],
+		  (uint64_t)row[FLOW_TRACK], bound ? c->lane_tids[at.lane] : 0,
+		  trace_bounded_ns(from + trace_bounded_ns(row[FLOW_TIME])));
+	text_put(&c->to, ", \"id\": ");
+	if (id >> 62 == 1)
+		chrome_string(c, (uint32_t)id);
+	else
+		text_i64(&c->to, (int64_t)id + (c->flow_bases ? c->flow_bases[flow_process(c, row)] : 0));
+	if (phase == 'F')
+		text_put(&c->to, ", \"bp\": \"e\"");
+	put_args(c, (uint64_t)row[FLOW_ARGS]);
+	chrome_end_event(c);
+}
+
+static void put_table(chrome_out *c, table_cursor *cursor, index_kind kind,
+		      void (*put_row)(chrome_out *c, const int64_t *row))
+{
+	int64_t row[COLUMNS_MAX];
+
+	table_first(cursor, c->ix, kind, 0);
+	while (!c->to.failed && table_next(cursor, row))
+		put_row(c, row);
+}
+
+static void put_tables(chrome_out *c, table_cursor *cursor)
+{
+	put_table(c, cursor, SECTION_INSTANTS, put_instant);
+	put_table(c, cursor, SECTION_ALLOCATIONS, put_allocation);
+	chrome_counters(c, cursor);
+	put_table(c, cursor, SECTION_FLOWS, put_flow);
+	put_table(c, cursor, SECTION_SAMPLES, put_sample);
+}
+
+/* ---- The whole --------------------------------------------------------------------------------------------------- */
+
+static bool prepare(chrome_out *c)
+{
+	c->tracks = index_tracks(c->ix, &c->n_tracks);
+	c->processes = index_processes(c->ix, &c->n_processes);
+	c->sites = index_sites(c->ix, &c->n_sites);
+	c->site_texts = calloc(c->n_sites + 1, sizeof *c->site_texts);
+	c->track_tids = calloc(c->n_tracks + 1, sizeof *c->track_tids);
+	c->lane_tids = calloc(index_n_rows(c->ix, SECTION_LANES) + 1, sizeof *c->lane_tids);
+	c->args = args_reader_new(c->ix);
+	c->next_tid = 1 << 22; /* above what Linux gives out */
+	for (size_t i = 0; i < c->n_tracks; i++)
+		if (c->tracks[i].id >= c->next_tid && c->tracks[i].id < INT32_MAX)
+			c->next_tid = c->tracks[i].id + 1;
+	return c->site_texts && c->track_tids && c->lane_tids && c->args && chrome_choose_pids(c) &&
+	       chrome_find_ranks(c);
+}
+
+static void done(chrome_out *c)
+{
+	for (size_t i = 0; c->site_texts && i < c->n_sites; i++)
+		free(c->site_texts[i]);
+	free(c->site_texts);
+	free(c->track_tids);
+	free(c->lane_tids);
+	free(c->pids);
+	free(c->flow_bases);
+	text_done(&c->to);
+	args_reader_free(c->args);
+}
+
+static sonde_status put_events(chrome_out *c, sonde_error *err)
+{
+	const walk_sink sink = { .context = c, .thread = on_thread, .begin = on_begin, .launches_are_slices = true };
+	table_cursor *cursor = malloc(sizeof *cursor);
 	walk_counts counts;
 
-	if (trace_is_imported(trace))
-		return chrome_export_imported(trace, out, err);
-	json_begin_object(&c.json);
-	json_key(&c.json, "displayTimeUnit"), json_string(&c.json, "ns");
-	json_key(&c.json, "traceEvents"), json_begin_array(&c.json);
-	put_samples(&c);
-	sonde_status status = trace_walk(trace, &sink, &counts, err);
-	put_devices(&c);
-	json_end_array(&c.json);
-	json_end_object(&c.json);
-	fputc('\n', out);
-	if (!status && c.failed)
+	chrome_names(c);
+	sonde_status status = trace_walk(c->trace, &sink, &counts, err);
+	if (!status && cursor)
+		put_tables(c, cursor);
+	c->to.failed |= !cursor;
+	free(cursor);
+	return status;
+}
+
+static sonde_status run(const sonde_trace *trace, FILE *out, sonde_error *err)
+{
+	chrome_out c = { .trace = trace, .ix = trace->index, .to = { .out = out } };
+	sonde_status status = SONDE_OK;
+
+	if (prepare(&c)) {
+		chrome_top_level(&c);
+		status = put_events(&c, err);
+		text_put(&c.to, "\n]}\n");
+		text_flush(&c.to);
+	} else {
+		c.to.failed = true;
+	}
+	if (!status && c.to.failed)
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	if (!status && (!json_ok(&c.json) || fflush(out) != 0))
+	if (!status && (ferror(out) || fflush(out) != 0))
 		status = error_set(err, SONDE_E_IO, -1, "cannot write the export");
-	forget_notes(&c);
-	VEC_DONE(&c.slices);
+	done(&c);
 	return status;
 }
 
 const exporter chrome_exporter = {
 	.name = "chrome",
 	.summary = "Chrome trace JSON, for Perfetto and chrome://tracing",
-	.run = chrome_run,
+	.run = run,
 };

@@ -1,13 +1,13 @@
-/* Counters of an imported trace. See chrome_index.c. */
+/* Counters of an imported trace. See chrome.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/format_number.h"
 #include "base/intern.h"
-#include "export/chrome_index.h"
+#include "export/chrome.h"
 
 /* Length of the name without " series", where it ends like that; else 0. */
-static size_t short_name(const chrome_index *c, const index_counter *counter)
+static size_t short_name(const chrome_out *c, const index_counter *counter)
 {
 	size_t len, series_len;
 	const char *name = index_textn(c->ix, counter->name, &len);
@@ -21,7 +21,7 @@ static size_t short_name(const chrome_index *c, const index_counter *counter)
 
 /* The builder puts the series behind the name where a counter has several: so many counters share what is left without
    it. Fills in the lengths of the names as they were. */
-static bool find_names(chrome_index *c, const index_counter *counters, size_t n, size_t *ret_lens)
+static bool find_names(chrome_out *c, const index_counter *counters, size_t n, size_t *ret_lens)
 {
 	uint32_t *number_of = malloc((n + 1) * sizeof *number_of), *counts = calloc(n + 1, sizeof *counts);
 	intern_table names = { 0 };
@@ -54,7 +54,7 @@ static bool find_names(chrome_index *c, const index_counter *counters, size_t n,
 	return ok;
 }
 
-static void put_value_event(chrome_index *c, const index_counter *counter, size_t name_len, const int64_t *row)
+static void put_value_event(chrome_out *c, const index_counter *counter, size_t name_len, const int64_t *row)
 {
 	size_t category_len;
 	const char *category = index_textn(c->ix, counter->category, &category_len);
@@ -82,7 +82,7 @@ static void put_value_event(chrome_index *c, const index_counter *counter, size_
 	chrome_end_event(c);
 }
 
-void chrome_counters(chrome_index *c, table_cursor *cursor)
+void chrome_counters(chrome_out *c, table_cursor *cursor)
 {
 	size_t n;
 	const index_counter *counters = index_counters(c->ix, &n);

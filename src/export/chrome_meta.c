@@ -1,12 +1,12 @@
-/* Names of processes and threads, and what stands beside the events. See chrome_index.c. */
+/* Names of processes and threads, and what stands beside the events. See chrome.c. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/intern.h"
-#include "export/chrome_index.h"
+#include "export/chrome.h"
 
 /* ---- Metadata ---------------------------------------------------------------------------------------------------- */
 
-void chrome_begin_metadata(chrome_index *c, const char *name, uint32_t process)
+void chrome_begin_metadata(chrome_out *c, const char *name, uint32_t process)
 {
 	chrome_begin_event(c, 'M');
 	text_put(&c->to, ", \"name\": \"");
@@ -15,7 +15,7 @@ void chrome_begin_metadata(chrome_index *c, const char *name, uint32_t process)
 	chrome_pid(c, process);
 }
 
-static void put_text_arg(chrome_index *c, const char *key, uint32_t string)
+static void put_text_arg(chrome_out *c, const char *key, uint32_t string)
 {
 	text_put(&c->to, ", \"args\": {\"");
 	text_put(&c->to, key);
@@ -25,7 +25,7 @@ static void put_text_arg(chrome_index *c, const char *key, uint32_t string)
 	chrome_end_event(c);
 }
 
-static void put_sort_arg(chrome_index *c, int32_t sort)
+static void put_sort_arg(chrome_out *c, int32_t sort)
 {
 	text_put(&c->to, ", \"args\": {\"sort_index\": ");
 	text_i64(&c->to, sort);
@@ -33,7 +33,7 @@ static void put_sort_arg(chrome_index *c, int32_t sort)
 	chrome_end_event(c);
 }
 
-static void put_process(chrome_index *c, uint32_t number)
+static void put_process(chrome_out *c, uint32_t number)
 {
 	const index_process *p = &c->processes[number];
 
@@ -46,7 +46,7 @@ static void put_process(chrome_index *c, uint32_t number)
 		chrome_begin_metadata(c, "process_sort_index", number), put_sort_arg(c, p->sort);
 }
 
-static void put_track(chrome_index *c, const index_track *t)
+static void put_track(chrome_out *c, const index_track *t)
 {
 	if (t->name != INDEX_NONE)
 		chrome_begin_metadata(c, "thread_name", t->process), chrome_tid(c, t, 0),
@@ -57,7 +57,7 @@ static void put_track(chrome_index *c, const index_track *t)
 }
 
 /* Two processes of different files may have the same pid: the second gets another. */
-bool chrome_choose_pids(chrome_index *c)
+bool chrome_choose_pids(chrome_out *c)
 {
 	int64_t next = INT64_C(1) << 30;
 	intern_table seen = { 0 };
@@ -79,7 +79,7 @@ bool chrome_choose_pids(chrome_index *c)
 	return ok;
 }
 
-int64_t chrome_extra_lane(chrome_index *c, const index_track *t)
+int64_t chrome_extra_lane(chrome_out *c, const index_track *t)
 {
 	int64_t tid = c->next_tid++;
 
@@ -104,7 +104,7 @@ static bool is_readable(const index_track *t)
 	return t->id_text != INDEX_NONE || (t->id >= 0 && t->id <= UINT32_MAX);
 }
 
-void chrome_names(chrome_index *c)
+void chrome_names(chrome_out *c)
 {
 	for (uint32_t i = 0; i < c->n_processes; i++)
 		put_process(c, i);
@@ -125,7 +125,7 @@ static bool is_key(const char *key, const char *wanted)
 	return strcmp(key, wanted) == 0;
 }
 
-bool chrome_is_exported(const chrome_index *c, const index_meta *m)
+bool chrome_is_exported(const chrome_out *c, const index_meta *m)
 {
 	const char *key = index_text(c->ix, m->key);
 
@@ -134,7 +134,7 @@ bool chrome_is_exported(const chrome_index *c, const index_meta *m)
 }
 
 /* What the trace says of its base, if it says it once. */
-static bool own_base(const chrome_index *c, int64_t *ret_ns)
+static bool own_base(const chrome_out *c, int64_t *ret_ns)
 {
 	size_t n, n_found = 0;
 	const index_meta *metas = index_metas(c->ix, &n);
@@ -147,7 +147,7 @@ static bool own_base(const chrome_index *c, int64_t *ret_ns)
 	return n_found == 1;
 }
 
-void chrome_meta(chrome_index *c, const index_meta *m)
+void chrome_meta(chrome_out *c, const index_meta *m)
 {
 	size_t len;
 	const char *value = index_textn(c->ix, m->value, &len);
@@ -160,7 +160,7 @@ void chrome_meta(chrome_index *c, const index_meta *m)
 		text_quoted(&c->to, value, len);
 }
 
-void chrome_top_level(chrome_index *c)
+void chrome_top_level(chrome_out *c)
 {
 	size_t n, n_strings = index_n_strings(c->ix);
 	const index_meta *metas = index_metas(c->ix, &n);

@@ -3,13 +3,13 @@
  * have the same ids, which viewers would take for one arrow: each rank's are larger than those of the one before.
  */
 #include <stdlib.h>
-#include "export/chrome_index.h"
+#include "export/chrome.h"
 
 /* Whole numbers up to here survive every reader of JSON. */
 #define ID_MAX (INT64_C(1) << 53)
 
 /* What to add from one rank to the next; 0: ids stay as they are. */
-static int64_t flow_stride(const chrome_index *c, table_cursor *cursor, int64_t n_ranks)
+static int64_t flow_stride(const chrome_out *c, table_cursor *cursor, int64_t n_ranks)
 {
 	int64_t row[COLUMNS_MAX], max = 0;
 
@@ -24,7 +24,7 @@ static int64_t flow_stride(const chrome_index *c, table_cursor *cursor, int64_t 
 	return max < ID_MAX / n_ranks ? max + 1 : 0;
 }
 
-bool chrome_find_ranks(chrome_index *c)
+bool chrome_find_ranks(chrome_out *c)
 {
 	int64_t n_ranks = 1;
 
@@ -42,7 +42,7 @@ bool chrome_find_ranks(chrome_index *c)
 	return cursor && c->flow_bases;
 }
 
-void chrome_rank_of(chrome_index *c, uint32_t process)
+void chrome_rank_of(chrome_out *c, uint32_t process)
 {
 	const index_process *p = &c->processes[process];
 
@@ -63,7 +63,7 @@ void chrome_rank_of(chrome_index *c, uint32_t process)
 }
 
 /* All that the trace says of one rank. */
-static void put_metas_of(chrome_index *c, int32_t rank)
+static void put_metas_of(chrome_out *c, int32_t rank)
 {
 	size_t n;
 	const index_meta *metas = index_metas(c->ix, &n);
@@ -78,7 +78,7 @@ static void put_metas_of(chrome_index *c, int32_t rank)
 	}
 }
 
-void chrome_rank_metas(chrome_index *c)
+void chrome_rank_metas(chrome_out *c)
 {
 	bool any = false;
 

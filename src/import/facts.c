@@ -1,5 +1,5 @@
 /* What a trace holds, in numbers, and where its ranks came from: <sonde/trace.h>. */
-#include "import/facts.h"
+#include "store/index/facts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,21 +32,12 @@ static void count_index(const sonde_index *ix, sonde_trace_facts *f)
 		*(diagnostics[i].lost ? &f->n_lost : &f->n_repaired) += diagnostics[i].count;
 }
 
-static void count_recording(const trace_diagnostics *d, sonde_trace_facts *f)
-{
-	f->n_events = d->n_kept;
-	f->n_lost = d->n_lost_full + d->n_lost_overwritten + d->n_lost_signal + d->n_lost_io + d->n_lost_damaged;
-}
-
 void sonde_trace_get_facts(const sonde_trace *trace, sonde_trace_facts *ret_facts)
 {
 	sonde_trace_facts f = { .struct_size = ret_facts->struct_size };
 	size_t size = f.struct_size < sizeof f ? f.struct_size : sizeof f;
 
-	if (trace_is_imported(trace))
-		count_index(trace->index, &f);
-	else
-		count_recording(&trace->diagnostics, &f);
+	count_index(trace->index, &f);
 	memcpy(ret_facts, &f, size);
 }
 
@@ -55,8 +46,6 @@ bool sonde_trace_rank(const sonde_trace *trace, size_t index, int32_t *ret_rank,
 	const index_meta *m;
 	size_t at = 0;
 
-	if (!trace->index)
-		return false;
 	while ((m = next_meta(trace->index, FACT_FILE, &at)))
 		if (m->rank >= 0 && index-- == 0) {
 			*ret_rank = m->rank;

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
-#include "import/facts.h"
+#include "store/index/facts.h"
 #include "import/open.h"
-#include "import/recording/recording.h"
+#include "import/recording/build.h"
 #include "import/recording/ranks.h"
 
 static sonde_status out_of_memory(sonde_error *err)
@@ -121,7 +121,11 @@ static sonde_status import_foreign(opening *o, trace_part *p, int32_t rank, sond
 	file->n_bytes = input_text_bytes(p->in);
 	const char *damage = input_damage(p->in, &damage_at);
 	if (damage)
-		builder_diagnostic(o->builder, damage, false, 1, p->path, (int64_t)damage_at);
+		builder_diagnostic(o->builder, &(builder_problem){ .kind = DIAGNOSTIC_INPUT,
+								   .text = damage,
+								   .n = 1,
+								   .file = p->path,
+								   .position = (int64_t)damage_at });
 	input_position(p->in, &done, &total);
 	if (!p->file_bytes)
 		o->done_bytes += done;
@@ -132,15 +136,15 @@ static sonde_status import_foreign(opening *o, trace_part *p, int32_t rank, sond
 
 static sonde_status import_recording(opening *o, trace_part *p, int32_t rank, sonde_error *err)
 {
-	trace_source source = { .path = part_path(p), .bytes = p->bytes, .len = p->len };
+	recording_source source = { .path = part_path(p), .bytes = p->bytes, .len = p->len };
 	part_progress progress = { o, p->file_bytes };
 	ranked_file *file = add_ranked(o, p, rank);
-	sonde_trace *t;
+	recording *t;
 
 	if (!file)
 		return out_of_memory(err);
 	p->bytes = NULL;
-	sonde_status status = trace_open_recordings(&source, 1, &t, err);
+	sonde_status status = recording_open(&source, 1, &t, err);
 	if (status)
 		return status;
 	status = recording_feed(t, o->builder, file->number, tell_of_part, &progress, err);
@@ -150,7 +154,7 @@ static sonde_status import_recording(opening *o, trace_part *p, int32_t rank, so
 		builder_file_shift(o->builder, file->number, shift_ns);
 		builder_clock(o->builder, INDEX_CLOCK_EPOCH);
 	}
-	sonde_trace_free(t);
+	recording_free(t);
 	return status ? error_prefix(err, status, part_name(p)) : SONDE_OK;
 }
 
@@ -278,8 +282,10 @@ static sonde_status feed_parts(opening *o, sonde_error *err)
 	if (status)
 		return status;
 	if (o->n_left_out)
-		builder_diagnostic(o->builder, "files of the directory that are no traces, left out", false,
-				   o->n_left_out, o->left_out ? o->left_out : "", -1);
+		builder_diagnostic(o->builder, &(builder_problem){ .kind = DIAGNOSTIC_NO_TRACE,
+								   .n = o->n_left_out,
+								   .file = o->left_out ? o->left_out : "",
+								   .position = -1 });
 	ranks_settle(o->builder, o->ranked.items, o->ranked.n);
 	clocks_settle(o->builder, o->ranked.items, o->ranked.n);
 	return add_meta(o) ? SONDE_OK : out_of_memory(err);

@@ -3,11 +3,10 @@
  *
  *   1. files_expand()   directories become their files
  *   2. look_at()        what each file is, by its first bytes
- *   3. recordings       are read by store/trace.c, all of them together, unless they are ranks: recording/ranks.c
- *      an index         is mapped as it lies
- *      everything else  goes through its importer into one builder, file after file, and so do indexes and recordings
- *                       among them; then ranks.c puts the files on one clock and the builder makes the index:
- *                       import_parts.c
+ *   3. recordings       are read by import/recording/recording.c, all of them together, unless they are ranks:
+ * recording/ranks.c an index         is mapped as it lies everything else  goes through its importer into one builder,
+ * file after file, and so do indexes and recordings among them; then ranks.c puts the files on one clock and the
+ * builder makes the index: import_parts.c
  */
 #define _GNU_SOURCE
 #include "import/open.h"
@@ -19,8 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
-#include "import/recording/recording.h"
 #include "import/recording/ranks.h"
+#include "import/recording/trace.h"
 
 enum { THREADS_MAX = 16 };
 
@@ -154,46 +153,40 @@ static sonde_status look_at(trace_part *p, unsigned n_threads, bool is_one, sond
 
 /* ---- Recordings -------------------------------------------------------------------------------------------------- */
 
-static sonde_index *make_again(void *context)
+/* Behind the blocks, where it belongs to a recording that will not grow; in memory otherwise. */
+static sonde_status make_index(recording *r, const sonde_open_options *o, sonde_index **ret_index, sonde_error *err)
 {
-	sonde_index *ix = NULL;
+	sonde_error why;
 
-	return trace_build_index(context, 0, &ix, NULL) ? NULL : ix;
-}
-
-/* A recording that is finished ends with its index. Its blocks hold the same: an index that cannot be opened is left
-   out, and pages of one that are found damaged later are made from the blocks. */
-static void add_index(sonde_trace *t, const trace_part *p)
-{
-	int fd = p->bytes ? -1 : open(p->path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (index_file_has(fd) && index_open_file(p->path, fd, &t->index, NULL)) {
-		t->index = NULL;
-		t->diagnostics.torn_index_bytes = t->index_bytes;
-	}
-	if (t->index)
-		index_set_maker(t->index, make_again, t, t->files.items[0].path);
-	close(fd);
+	if (recording_append_index(r, o->progress, o->context, &why) == SONDE_OK &&
+	    (*ret_index = recording_find_index(r)))
+		return SONDE_OK;
+	return recording_build_index_with(r, o->n_threads, o->progress, o->context, ret_index, err);
 }
 
 static sonde_status open_recordings(const opening *o, sonde_trace **ret_trace, sonde_error *err)
 {
 	size_t n = o->files.n;
-	trace_source *sources = calloc(n ? n : 1, sizeof *sources);
+	recording_source *sources = calloc(n ? n : 1, sizeof *sources);
+	recording *r;
 
 	if (!sources)
 		return out_of_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		trace_part *p = &o->parts[i];
-		sources[i] = (trace_source){ .path = part_path(p), .bytes = p->bytes, .len = p->len };
+		sources[i] = (recording_source){ .path = part_path(p), .bytes = p->bytes, .len = p->len };
 		p->bytes = NULL;
 	}
-	sonde_status status = trace_open_recordings(sources, n, ret_trace, err);
-	if (!status && n == 1 && !sources[0].bytes)
-		add_index(*ret_trace, &o->parts[0]);
+	sonde_status status = recording_open(sources, n, &r, err);
 	free(sources);
+	if (status)
+		return status;
+	sonde_index *index = n == 1 ? recording_find_index(r) : NULL;
+	if (!index)
+		status = make_index(r, &o->options, &index, err);
+	if (!status)
+		return recording_trace(r, index, ret_trace, err);
+	recording_free(r);
 	return status;
 }
 
@@ -223,14 +216,7 @@ static bool add_files(sonde_trace *t, const opening *o)
 {
 	for (size_t i = 0; i < o->files.n; i++) {
 		const trace_part *p = &o->parts[i];
-		trace_file *f = p->kind == PART_NOTHING ? NULL : VEC_ADD(&t->files);
-		if (p->kind == PART_NOTHING)
-			continue;
-		if (!f)
-			return false;
-		*f = (trace_file){ .len = (size_t)p->file_bytes, .bytes_are = BYTES_BORROWED };
-		f->path = part_path(p) ? arena_strdup(&t->arena, p->path) : NULL;
-		if (!f->path && part_path(p))
+		if (p->kind != PART_NOTHING && !trace_add_file(t, part_path(p), (size_t)p->file_bytes))
 			return false;
 	}
 	return true;

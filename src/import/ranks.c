@@ -61,8 +61,9 @@ void ranks_settle(builder *b, ranked_file *files, size_t n)
 		qsort(sorted, n, sizeof *sorted, compare_ranks);
 		const ranked_file *twice = find_twice(sorted, n);
 		if (twice) {
-			builder_diagnostic(b, "the same rank in several files: numbered in their order", false, 1,
-					   twice->path, -1);
+			builder_diagnostic(
+				b, &(builder_problem){
+					   .kind = DIAGNOSTIC_SAME_RANK, .n = 1, .file = twice->path, .position = -1 });
 			number_in_order(files, n);
 		} else {
 			fill_gaps(sorted, n);
@@ -125,7 +126,9 @@ static void shift(builder *b, const ranked_file *f, int64_t ns)
 
 	builder_file_shift(b, f->number, ns);
 	snprintf(what, sizeof what, "clocks not comparable: rank %" PRId32 " shifted", f->rank);
-	builder_diagnostic(b, what, false, 1, f->path, -1);
+	builder_diagnostic(
+		b, &(builder_problem){
+			   .kind = DIAGNOSTIC_RANK_SHIFTED, .text = what, .n = 1, .file = f->path, .position = -1 });
 }
 
 void clocks_settle(builder *b, const ranked_file *files, size_t n)

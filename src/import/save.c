@@ -3,7 +3,7 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/new_file.h"
-#include "import/recording/recording.h"
+#include "store/trace.h"
 
 static sonde_status write_index(const sonde_index *index, const char *path, sonde_error *err)
 {
@@ -21,13 +21,9 @@ static sonde_status write_index(const sonde_index *index, const char *path, sond
 
 sonde_status sonde_trace_save(const sonde_trace *trace, const char *path, sonde_error *err)
 {
-	sonde_index *made = NULL;
 	const char *from = trace->files.n ? trace->files.items[0].path : NULL;
-	sonde_status status = trace->index ? SONDE_OK : trace_build_index(trace, 0, &made, err);
+	sonde_status status = write_index(trace->index, path, err);
 
-	if (!status)
-		status = write_index(made ? made : trace->index, path, err);
-	index_free(made);
 	if (!status)
 		return SONDE_OK;
 	/* The trace itself is damaged, or the new file cannot be written. */

@@ -18,8 +18,6 @@ sonde_status picture_options(const sonde_trace *trace, const sonde_picture_optio
 		memcpy(ret, given, given->struct_size < sizeof *ret ? given->struct_size : sizeof *ret);
 	if (!ret->max_bytes)
 		ret->max_bytes = PICTURE_BYTES;
-	if (!trace->index)
-		return error_set(err, SONDE_E_STATE, -1, "the trace has no index: sonde_trace_prepare() first");
 	return ret->use_steps ? steps_check(trace, ret->first_step, ret->last_step, err) : SONDE_OK;
 }
 

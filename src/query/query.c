@@ -209,8 +209,6 @@ sonde_status query_open_index(const sonde_index *ix, const sonde_query_options *
 sonde_status sonde_query_open(const sonde_trace *trace, const sonde_query_options *options, sonde_query **ret_query,
 			      sonde_error *err)
 {
-	if (!trace->index)
-		return error_set(err, SONDE_E_STATE, -1, "the trace has no index yet");
 	return query_open_index(trace->index, options, ret_query, err);
 }
 

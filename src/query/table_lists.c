@@ -357,7 +357,7 @@ const query_table meta_table = {
 
 /* ---- diagnostics ------------------------------------------------------------------------------------------------- */
 
-enum { DIAGNOSTIC_KIND, DIAGNOSTIC_COUNT, DIAGNOSTIC_LOST, DIAGNOSTIC_FILE, DIAGNOSTIC_BYTE };
+enum { DIAGNOSTIC_TEXT, DIAGNOSTIC_COUNT, DIAGNOSTIC_LOST, DIAGNOSTIC_FILE, DIAGNOSTIC_BYTE };
 
 static void get_diagnostic(query_cursor *c, uint64_t row, unsigned which, query_cell *ret_cell)
 {
@@ -371,7 +371,7 @@ static void get_diagnostic(query_cursor *c, uint64_t row, unsigned which, query_
 	else if (which == DIAGNOSTIC_BYTE)
 		cell_known(ret_cell, d->first);
 	else
-		cell_string_of(c, which == DIAGNOSTIC_KIND ? d->kind : d->file, ret_cell);
+		cell_string_of(c, which == DIAGNOSTIC_TEXT ? d->text : d->file, ret_cell);
 }
 
 static uint64_t n_diagnostics(const sonde_index *ix)
@@ -383,7 +383,7 @@ static uint64_t n_diagnostics(const sonde_index *ix)
 }
 
 static const query_column diagnostics_columns[] = {
-	COLUMN("kind", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_KIND, "what was wrong"),
+	COLUMN("kind", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_TEXT, "what was wrong"),
 	COLUMN("count", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_COUNT, "how often"),
 	COLUMN("lost", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_LOST, "1: events are missing, 0: repaired"),
 	COLUMN("file", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_FILE, "where first"),

@@ -30,6 +30,7 @@
 #include "base/error.h"
 #include "base/proc.h"
 #include "import/recording/follow.h"
+#include "import/recording/trace.h"
 
 #define REFRESH_NS 700000000 /* from one beginning to the next */
 #define LEAST_PAUSE_NS 100000000
@@ -68,14 +69,6 @@ static bool note_progress(void *context, uint64_t done, uint64_t total)
 	return goes_on;
 }
 
-static bool is_live(const sonde_trace *t)
-{
-	for (size_t i = 0; i < t->streams.n; i++)
-		if (t->streams.items[i].live)
-			return true;
-	return false;
-}
-
 /* ---- While the program runs -------------------------------------------------------------------------------------- */
 
 /* Its first block says that it is not finished: it may be live. */
@@ -102,28 +95,23 @@ static void note_end(const opening *how, opened *shown)
 	session_changed(how->server, how->session);
 }
 
-/* A recording that was live is read on from where it was whole; at its end it is opened as any other. */
-static sonde_status open_recording(const opening *how, const sonde_open_options *options, sonde_trace **ret_trace,
-				   sonde_error *err)
+/* A recording that was live is read on from where it was whole. NULL: it is not live. */
+static recording *open_live(const opening *how)
 {
 	const char *path = how->session->path;
 	const opened *shown = how->before && how->before->is_live ? how->before : NULL;
-	trace_source source = { .path = path, .whole_max = FOLLOW_EVENTS };
+	const recording *before = shown ? trace_recording(shown->trace) : NULL;
+	recording_source source = { .path = path, .whole_max = FOLLOW_EVENTS };
+	recording *r;
 
-	if (shown) /* what nobody follows any more is only read from its window on */
-		source.before = how->session->follow && shown->trace->whole ? shown->trace->whole : shown->trace;
-	if ((shown || is_unfinished(path)) && trace_open_recordings(&source, 1, ret_trace, NULL) == SONDE_OK) {
-		if (is_live(*ret_trace))
-			return SONDE_OK;
-		sonde_trace_free(*ret_trace);
-	}
-	*ret_trace = NULL;
-	if (shown && shown->trace->is_window) {
-		pthread_mutex_lock(&how->server->lock);
-		note_end(how, how->before);
-		pthread_mutex_unlock(&how->server->lock);
-	}
-	return sonde_trace_open_with(&path, 1, options, ret_trace, err);
+	if (before) /* one that is not followed any more is only read from its window on */
+		source.before = how->session->follow && before->whole ? before->whole : before;
+	if ((!shown && !is_unfinished(path)) || recording_open(&source, 1, &r, NULL))
+		return NULL;
+	if (recording_is_live(r))
+		return r;
+	recording_free(r);
+	return NULL;
 }
 
 static void stop_following(session *of)
@@ -136,7 +124,7 @@ static void stop_following(session *of)
 }
 
 /* Reads some more of it. False: it is too large to have all of it here. */
-static bool follow(session *of, const sonde_trace *t, uint64_t *ret_left, sonde_status *ret_status, sonde_error *err)
+static bool follow(session *of, const recording *t, uint64_t *ret_left, sonde_status *ret_status, sonde_error *err)
 {
 	if (t->is_window || t->diagnostics.n_kept > FOLLOW_EVENTS || proc_anonymous_bytes() > FOLLOW_BYTES)
 		return false;
@@ -148,16 +136,16 @@ static bool follow(session *of, const sonde_trace *t, uint64_t *ret_left, sonde_
 }
 
 /* Its newest events, in the place of all. */
-static sonde_status show_window(const session *of, sonde_trace **trace, const sonde_open_options *options,
-				sonde_error *err)
+static sonde_status show_window(const session *of, recording **r, const sonde_open_options *options,
+				sonde_index **ret_index, sonde_error *err)
 {
-	sonde_trace *window;
-	sonde_status status = trace_window(*trace, of->pace / 2, &window, err);
+	recording *window;
+	sonde_status status = recording_window(*r, of->pace / 2, &window, err);
 
 	if (status)
 		return status;
-	*trace = window;
-	return trace_build_index_with(window, 1, options->progress, options->context, &window->index, err);
+	*r = window;
+	return recording_build_index_with(window, 1, options->progress, options->context, ret_index, err);
 }
 
 /* How much a refresh reads next time. */
@@ -170,40 +158,60 @@ static void adapt_pace(session *of, uint64_t n_read, int64_t took_ns)
 	of->pace = fits > (double)PACE_MAX ? PACE_MAX : fits < (double)PACE_MIN ? PACE_MIN : (uint64_t)fits;
 }
 
-static sonde_status prepare_live(const opening *how, sonde_trace **trace, const sonde_open_options *options,
-				 sonde_error *err)
+static sonde_status index_live(const opening *how, recording **r, const sonde_open_options *options,
+			       sonde_index **ret_index, sonde_error *err)
 {
 	session *of = how->session;
-	bool is_whole = how->before && !how->before->trace->is_window;
+	bool is_whole = how->before && !trace_is_window(how->before->trace);
 	int64_t start = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	uint64_t n_left = 0;
 	sonde_status status = SONDE_OK;
 
 	of->pace = of->pace ? of->pace : PACE_MAX / 4;
-	bool is_followed = follow(of, *trace, &n_left, &status, err);
+	bool is_followed = follow(of, *r, &n_left, &status, err);
 	if (!is_followed)
 		stop_following(of);
 	if (status)
 		return status;
 	uint64_t n_read = is_followed ? recording_follow_cost(of->follow) : 0;
 	if (is_followed && n_left <= (is_whole ? 2 * of->pace : of->pace)) /* no back and forth */
-		return recording_follow_index(of->follow, *trace, options->progress, options->context, &(*trace)->index,
-					      err);
-	status = show_window(of, trace, options, err);
-	n_read += trace_n_shown(*trace);
+		return recording_follow_index(of->follow, *r, options->progress, options->context, ret_index, err);
+	status = show_window(of, r, options, ret_index, err);
+	n_read += recording_n_shown(*r);
 	adapt_pace(of, n_read, clock_ns(CLOCK_THREAD_CPUTIME_ID) - start);
+	return status;
+}
+
+static sonde_status show_live(const opening *how, recording *r, const sonde_open_options *options,
+			      sonde_trace **ret_trace, sonde_error *err)
+{
+	sonde_index *index;
+	sonde_status status = index_live(how, &r, options, &index, err);
+
+	if (!status)
+		return recording_trace(r, index, ret_trace, err);
+	recording_free(r);
 	return status;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------
  */
 
-static sonde_status prepare(const opening *how, sonde_trace **trace, const sonde_open_options *options,
-			    sonde_error *err)
+/* At its end a recording that was live is opened as any other. */
+static sonde_status open_file(const opening *how, const sonde_open_options *options, sonde_trace **ret_trace,
+			      sonde_error *err)
 {
-	if (!(*trace)->index && is_live(*trace))
-		return prepare_live(how, trace, options, err);
-	return sonde_trace_prepare(*trace, options, err);
+	const char *path = how->session->path;
+	recording *r = open_live(how);
+
+	if (r)
+		return show_live(how, r, options, ret_trace, err);
+	if (how->before && how->before->is_live && trace_is_window(how->before->trace)) {
+		pthread_mutex_lock(&how->server->lock);
+		note_end(how, how->before);
+		pthread_mutex_unlock(&how->server->lock);
+	}
+	return sonde_trace_open_with(&path, 1, options, ret_trace, err);
 }
 
 static opened *open_trace(opening *how, sonde_error *err)
@@ -215,13 +223,11 @@ static opened *open_trace(opening *how, sonde_error *err)
 		error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 		return NULL;
 	}
-	sonde_status status = open_recording(how, &options, &o->trace, err);
-	if (!status)
-		status = prepare(how, &o->trace, &options, err);
+	sonde_status status = open_file(how, &options, &o->trace, err);
 	if (!status && trace_is_broken(o->trace))
 		status = error_set(err, SONDE_E_TRUNCATED, -1, "%s: the file was cut off while it was read",
 				   how->session->path);
-	o->is_live = !status && is_live(o->trace);
+	o->is_live = !status && o->trace->recording && o->trace->recording->is_live;
 	if (!o->is_live)
 		stop_following(how->session);
 	if (status) {
@@ -233,8 +239,8 @@ static opened *open_trace(opening *how, sonde_error *err)
 	sonde_trace_get_facts(o->trace, &facts);
 	o->n_events = facts.n_events;
 	o->ix = o->trace->index;
-	o->is_mapped = trace_is_mapped(o->trace);
-	o->catches_up = o->trace->is_window && how->session->follow;
+	o->is_mapped = index_is_mapped(o->ix) || o->trace->recording;
+	o->catches_up = trace_is_window(o->trace) && how->session->follow;
 	o->n_users = 1;
 	return o;
 }
@@ -271,7 +277,7 @@ static int64_t pause_after(int64_t took_ns, int64_t cpu_ns)
 }
 
 /* The programs are gone, and `sonde record` still works on the file. */
-static bool is_being_finished(const sonde_trace *t)
+static bool is_being_finished(const recording *t)
 {
 	bool has_recorder = false;
 
@@ -290,9 +296,9 @@ static bool may_replace(const opening *how)
 {
 	session *of = how->session;
 
-	if (!how->before || !how->before->trace->is_window)
+	if (!how->before || !trace_is_window(how->before->trace))
 		return true;
-	of->awaits_index = is_being_finished(how->before->trace);
+	of->awaits_index = is_being_finished(trace_recording(how->before->trace));
 	if (of->awaits_index)
 		note_end(how, how->before);
 	return !of->awaits_index;

@@ -106,7 +106,7 @@ static bool is_rewritten(const session *of, const opened *o)
 {
 	if (trace_is_broken(o->trace))
 		return true;
-	if (!o->is_mapped || o->is_live || o->trace->is_window || of->opened != o)
+	if (!o->is_mapped || o->is_live || trace_is_window(o->trace) || of->opened != o)
 		return false;
 	file_state now = file_state_of(of->path);
 	/* At the end of a run the recording gets its index, behind what is there. */

@@ -161,10 +161,7 @@ sonde_status sonde_report_analyze(sonde_report *r, const char *name, const sonde
 	sonde_analyze_options o = { .struct_size = sizeof o };
 	const sonde_trace *t = r->trace;
 	bool is_part = r->to_ns && (r->from_ns > t->start_ns || r->to_ns < t->end_ns);
-	sonde_status status = sonde_trace_prepare(r->trace, NULL, err);
 
-	if (status)
-		return status;
 	if (options && options->struct_size)
 		memcpy(&o, options, options->struct_size < sizeof o ? options->struct_size : sizeof o);
 	o.struct_size = sizeof o;

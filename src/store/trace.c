@@ -1,250 +1,62 @@
-/* Opening a trace: map, scan and join; trace_finish.c puts it in order. See trace.h. */
-#define _GNU_SOURCE
-#include "base/mapping.h"
+/* See trace.h. */
 #include "store/trace.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <stdlib.h>
+#include <string.h>
 #include "base/error.h"
-#include <sonde/record.h>
+#include "store/index/facts.h"
 
-static const char *const category_names[] = { "other", "compute", "memory", "data-load", "sync", "communication" };
-
-const char *trace_category_name(uint32_t fixed)
+static bool add_threads(sonde_trace *t)
 {
-	return fixed < sizeof category_names / sizeof category_names[0] ? category_names[fixed] : "other";
+	size_t n;
+	const index_track *tracks = index_tracks(t->index, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		trace_thread *thread = VEC_ADD(&t->threads);
+		if (!thread)
+			return false;
+		thread->number = (uint32_t)i;
+		thread->tid = (uint32_t)tracks[i].id;
+		thread->name = index_text(t->index, tracks[i].name);
+	}
+	return true;
 }
 
-const char *trace_device_name(const sonde_trace *t, uint32_t stream, uint32_t device, char *buffer, size_t size)
+static uint64_t count_events(const sonde_index *ix)
 {
-	if (trace_is_imported(t))
-		return trace_index_device_name(t, device, buffer, size);
-	const trace_site *site = device >= NAME_FIRST_ID ? trace_site_of(&t->streams.items[stream], device) : NULL;
+	static const index_kind tables[] = { SECTION_INSTANTS, SECTION_FLOWS, SECTION_ALLOCATIONS, SECTION_VALUES,
+					     SECTION_SAMPLES };
+	uint64_t n = index_n_slices(ix);
 
-	if (site)
-		return trace_text(t, site->name);
-	if (device == SONDE_CPU)
-		return "cpu";
-	snprintf(buffer, size, device < NAME_FIRST_ID ? "gpu%u" : "device%u",
-		 device < NAME_FIRST_ID ? device - 1 : device);
-	return buffer;
+	for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+		n += index_n_rows(ix, tables[i]);
+	return n;
 }
 
-/* ---- Files ------------------------------------------------------------------------------------------------------- */
-
-static sonde_status load(int fd, trace_file *f, sonde_error *err)
+static sonde_status use_index(sonde_trace *t, sonde_index *index, sonde_error *err)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) != 0)
-		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, SONDE_E_IO, -1, S_ISDIR(st.st_mode) ? "is a directory" : "is not a file");
-	f->len = (size_t)st.st_size;
-	f->inode = (uint64_t)st.st_ino;
-	if (!f->len)
-		return SONDE_OK;
-	void *bytes = mapping_new(fd, f->len);
-	if (!bytes)
-		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
-	madvise(bytes, f->len, MADV_SEQUENTIAL);
-	f->bytes = bytes;
-	f->bytes_are = BYTES_MAPPED;
+	t->index = index;
+	t->start_ns = trace_bounded_ns(index_start_ns(index));
+	t->end_ns = trace_bounded_ns(index_end_ns(index));
+	if (t->end_ns < t->start_ns)
+		t->end_ns = t->start_ns;
+	if (!add_threads(t))
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	t->n_events = count_events(index);
+	t->is_recorded = trace_meta_value(t, FACT_WRITER) != NULL;
 	return SONDE_OK;
 }
 
-bool trace_is_mapped(const sonde_trace *t)
+sonde_status trace_of_index(sonde_index *index, sonde_trace **ret_trace, sonde_error *err)
 {
-	for (size_t i = 0; i < t->files.n; i++)
-		if (t->files.items[i].bytes_are == BYTES_MAPPED)
-			return true;
-	return t->index && index_is_mapped(t->index);
-}
+	sonde_trace *t = calloc(1, sizeof *t);
 
-bool trace_is_broken(const sonde_trace *t)
-{
-	for (size_t i = 0; i < t->files.n; i++)
-		if (t->files.items[i].bytes_are == BYTES_MAPPED && mapping_is_broken(t->files.items[i].bytes))
-			return true;
-	return t->index && index_is_broken(t->index);
-}
-
-void trace_release_pages(const sonde_trace *t, size_t n, size_t *read)
-{
-	*read += n;
-	if (*read < TRACE_RESIDENT)
-		return;
-	*read = 0;
-	for (size_t i = 0; i < t->files.n; i++)
-		if (t->files.items[i].bytes_are == BYTES_MAPPED)
-			madvise(t->files.items[i].bytes, t->files.items[i].len, MADV_DONTNEED);
-}
-
-static sonde_status open_and_load(trace_file *f, sonde_error *err)
-{
-	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
-	sonde_status status = load(fd, f, err);
-	close(fd);
-	return status;
-}
-
-static trace_file *new_file(sonde_trace *t, const char *path, sonde_error *err)
-{
-	trace_file *f = t->files.n < TRACE_RING ? VEC_ADD(&t->files) : NULL;
-
-	if (f)
-		f->path = path ? arena_strdup(&t->arena, path) : NULL;
-	if (f && (f->path || !path))
-		return f;
-	error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	return NULL;
-}
-
-trace_file *trace_map_file(sonde_trace *t, const char *path, sonde_error *err)
-{
-	trace_file *f = new_file(t, path, err);
-
-	return f && !open_and_load(f, err) ? f : NULL;
-}
-
-/* A program that runs moved events from its ring to its file between our looks at the two: what the file has grown by
-   since the first look is there now. What both have is dropped later. */
-static sonde_status scan_again(sonde_trace *t, size_t file, sonde_error *err)
-{
-	const trace_file before = t->files.items[file];
-	trace_file *f = new_file(t, before.path, err);
-
-	if (!f)
-		return SONDE_E_MEMORY;
-	if (open_and_load(f, NULL))
-		return SONDE_OK; /* removed meanwhile: the first look counts */
-	f->from = block_padded(before.cut) < f->len ? block_padded(before.cut) : f->len;
-	t->diagnostics.truncated_bytes -= before.truncated; /* a block that was being written */
-	return trace_scan(t, t->files.n - 1, err);
-}
-
-static sonde_status join_streams(sonde_trace *t, size_t file, bool *ret_live, sonde_error *err)
-{
-	for (size_t i = 0, n = t->streams.n; i < n; i++) {
-		const trace_stream *s = &t->streams.items[i];
-		if (s->file != file || !s->has_info || s->info.state != STREAM_OPEN || s->info.role != ROLE_PROGRAM)
-			continue;
-		if (!trace_join(t, s->id))
-			return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-		*ret_live |= t->streams.items[i].live;
+	if (!t) {
+		index_free(index);
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	}
-	return SONDE_OK;
-}
-
-/* Its number when trace_resume() has mapped it, else files.n. */
-static size_t find_file(const sonde_trace *t, const char *path)
-{
-	size_t i = 0;
-
-	while (i < t->files.n && (!path || !t->files.items[i].path || strcmp(t->files.items[i].path, path) != 0))
-		i++;
-	return i;
-}
-
-static sonde_status load_source(sonde_trace *t, const trace_source *from, sonde_error *err)
-{
-	trace_file *f = new_file(t, from->path, err);
-
-	if (!f) {
-		free(from->bytes);
-		return SONDE_E_MEMORY;
-	}
-	f->bytes = from->bytes;
-	f->len = from->len;
-	return from->bytes ? SONDE_OK : open_and_load(f, err);
-}
-
-static sonde_status add_file(sonde_trace *t, const trace_source *from, sonde_error *err)
-{
-	bool is_copy = from->bytes != NULL, is_live = false;
-	size_t file = is_copy ? t->files.n : find_file(t, from->path);
-	sonde_status status = file < t->files.n ? SONDE_OK : load_source(t, from, err);
-
-	if (status == SONDE_E_MEMORY)
-		return status;
-	if (!status)
-		status = trace_scan(t, file, err);
-	if (status)
-		return error_prefix(err, status, from->path ? from->path : "standard input");
-	status = join_streams(t, file, &is_live, err);
-	return !status && is_live && !is_copy ? scan_again(t, file, err) : status;
-}
-
-bool trace_find_parts(const char *path, glob_t *ret_found)
-{
-	static const char end[] = ".part.*";
-	char pattern[8200];
-	size_t n = 0;
-
-	for (; *path && n + 2 + sizeof end <= sizeof pattern; path++) {
-		if (strchr("*?[\\", *path))
-			pattern[n++] = '\\';
-		pattern[n++] = *path;
-	}
-	memcpy(pattern + n, end, sizeof end);
-	return !*path && glob(pattern, 0, NULL, ret_found) == 0;
-}
-
-/* A `sonde record` that was killed left the recordings of its programs beside its own. */
-static sonde_status add_parts(sonde_trace *t, const trace_source *from, sonde_error *err)
-{
-	glob_t found;
-	sonde_status status = SONDE_OK;
-
-	if (!trace_find_parts(from->path, &found))
-		return SONDE_OK;
-	for (size_t i = 0; i < found.gl_pathc && !status; i++) {
-		size_t len = strlen(found.gl_pathv[i]);
-		sonde_error part_err;
-		if (len >= 5 && strcmp(found.gl_pathv[i] + len - 5, ".ring") == 0)
-			continue;
-		status = add_file(t, &(trace_source){ .path = found.gl_pathv[i] }, &part_err);
-		/* A process that was killed before its first block leaves an empty part, which takes nothing from the
-		   rest. */
-		if (status == SONDE_E_MEMORY || status == SONDE_E_VERSION)
-			error_set(err, status, part_err.position, "%s", part_err.message);
-		else
-			status = SONDE_OK;
-	}
-	globfree(&found);
-	return status;
-}
-
-static bool has_open_observer(const sonde_trace *t)
-{
-	for (size_t i = 0; i < t->streams.n; i++)
-		if (t->streams.items[i].info.role == ROLE_OBSERVER && t->streams.items[i].info.state == STREAM_OPEN)
-			return true;
-	return false;
-}
-
-/* ---- Public ------------------------------------------------------------------------------------------------------ */
-
-static sonde_status complete(sonde_trace *t, sonde_status status, sonde_trace **ret_trace, sonde_error *err)
-{
-	trace_unsaved unsaved = { 0 };
-	char text[8192];
-
-	if (!status)
-		status = trace_finish(t, err);
-	if (!status)
-		trace_add_unsaved(t, &unsaved);
-	if (unsaved.n_events) {
-		trace_unsaved_text(&unsaved, t->files.items[0].path, text, sizeof text);
-		t->warning = arena_strdup(&t->arena, text);
-	}
+	sonde_status status = use_index(t, index, err);
 	if (status)
 		sonde_trace_free(t);
 	else
@@ -252,62 +64,13 @@ static sonde_status complete(sonde_trace *t, sonde_status status, sonde_trace **
 	return status;
 }
 
-static sonde_trace *new_trace(void)
+bool trace_add_file(sonde_trace *t, const char *path, size_t len)
 {
-	sonde_trace *t = calloc(1, sizeof *t);
+	trace_file *f = VEC_ADD(&t->files);
 
-	if (t)
-		t->diagnostics.first_damage = -1;
-	return t;
-}
-
-sonde_status trace_open_memory(const void *bytes, size_t len, sonde_trace **ret_trace, sonde_error *err)
-{
-	sonde_trace *t = new_trace();
-	trace_file *f = t ? VEC_ADD(&t->files) : NULL;
-
-	if (!f) {
-		sonde_trace_free(t);
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	}
-	*f = (trace_file){ .bytes = (uint8_t *)bytes, .len = len, .bytes_are = BYTES_BORROWED };
-	return complete(t, trace_scan(t, 0, err), ret_trace, err);
-}
-
-/* The trace from before when its files have only grown, otherwise an empty one. NULL when out of memory. */
-static sonde_trace *begin_trace(const trace_source *first)
-{
-	bool is_resumed = false;
-	sonde_trace *t = new_trace();
-
-	if (t && first->before && !trace_resume(t, first->before, &is_resumed)) {
-		sonde_trace_free(t);
-		return NULL;
-	}
-	if (t && first->before && !is_resumed) {
-		sonde_trace_free(t);
-		t = new_trace();
-	}
-	if (t)
-		t->whole_max = first->whole_max;
-	return t;
-}
-
-sonde_status trace_open_recordings(const trace_source *sources, size_t n, sonde_trace **ret_trace, sonde_error *err)
-{
-	sonde_trace *t = n ? begin_trace(&sources[0]) : new_trace();
-	sonde_status status = t ? SONDE_OK : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-
-	for (size_t i = 0; i < n; i++) {
-		if (status) {
-			free(sources[i].bytes);
-			continue;
-		}
-		status = add_file(t, &sources[i], err);
-		if (!status && sources[i].path && has_open_observer(t))
-			status = add_parts(t, &sources[i], err);
-	}
-	return t ? complete(t, status, ret_trace, err) : status;
+	if (f)
+		*f = (trace_file){ .path = path ? arena_strdup(&t->arena, path) : NULL, .len = len };
+	return f && (f->path || !path);
 }
 
 sonde_trace *trace_hold(const sonde_trace *t)
@@ -318,56 +81,83 @@ sonde_trace *trace_hold(const sonde_trace *t)
 	return held;
 }
 
-/* What it does not share with the trace that it was made of. */
-static void free_window(sonde_trace *w)
-{
-	index_free(w->index);
-	free(w->walked_steps);
-	VEC_DONE(&w->streams);
-	VEC_DONE(&w->blocks);
-	VEC_DONE(&w->threads);
-	sonde_trace_free(w->whole);
-	free(w);
-}
-
 void sonde_trace_free(sonde_trace *t)
 {
-	/* Pairs with itself: who is the last sees what the others did. */
+	/* Pairs with itself: the last owner sees what the others did. */
 	if (!t || __atomic_fetch_sub(&t->n_holders, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
-	if (t->whole) {
-		free_window(t);
-		return;
-	}
-	for (size_t i = 0; i < t->streams.n; i++) {
-		trace_stream *s = &t->streams.items[i];
-		for (size_t k = 0; s->site_pages && k < 256; k++)
-			free(s->site_pages[k]);
-		free(s->site_pages);
-		free(s->segments);
-		VEC_DONE(&s->pairs);
-		VEC_DONE(&s->file_pairs);
-		VEC_DONE(&s->meta);
-	}
 	index_free(t->index);
-	free(t->walked_steps);
-	for (size_t i = 0; i < t->owned.n; i++)
-		free(t->owned.items[i]);
-	for (size_t i = 0; i < t->files.n; i++) {
-		if (t->files.items[i].bytes_are == BYTES_MAPPED)
-			mapping_free(t->files.items[i].bytes, t->files.items[i].len);
-		else if (t->files.items[i].bytes_are == BYTES_OWNED)
-			free(t->files.items[i].bytes);
+	if (t->recording) {
+		VEC_DONE(&t->recording->streams);
+		VEC_DONE(&t->recording->threads);
+		VEC_DONE(&t->recording->blocks);
+		free(t->recording);
 	}
-	VEC_DONE(&t->streams);
-	VEC_DONE(&t->owned);
+	if (t->source)
+		t->free_source(t->source);
 	VEC_DONE(&t->files);
-	VEC_DONE(&t->blocks);
 	VEC_DONE(&t->threads);
-	VEC_DONE(&t->processes);
-	VEC_DONE(&t->samples);
-	intern_done(&t->strings);
-	intern_done(&t->stream_ids);
 	arena_done(&t->arena);
 	free(t);
+}
+
+const char *trace_meta_value(const sonde_trace *t, const char *key)
+{
+	size_t n;
+	const index_meta *metas = index_metas(t->index, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(index_text(t->index, metas[i].key), key) == 0)
+			return index_text(t->index, metas[i].value);
+	return NULL;
+}
+
+bool trace_is_broken(const sonde_trace *t)
+{
+	return index_is_broken(t->index) || (t->source && t->source_is_broken(t->source));
+}
+
+const char *sonde_trace_warning(const sonde_trace *trace)
+{
+	return trace->warning ? trace->warning : "";
+}
+
+sonde_status sonde_trace_damage(const sonde_trace *trace, sonde_error *err)
+{
+	return index_damage(trace->index, err);
+}
+
+/* ---- Devices ----------------------------------------------------------------------------------------------------- */
+
+/* As PyTorch counts them (c10/core/DeviceType.h). CUDA and HIP are both what people call a GPU. */
+static const char *const device_types[] = { "cpu",  "gpu",  "mkldnn", "opengl", "opencl", "ideep", "gpu",
+					    "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
+					    "meta", "hpu",  "ve",     "lazy",	"ipu",	  "mtia",  "device" };
+enum { N_DEVICE_TYPES = sizeof device_types / sizeof device_types[0] };
+
+uint32_t trace_device_of(const sonde_trace *t, const int64_t *allocation)
+{
+	size_t n_sites;
+	const index_site *sites = index_sites(t->index, &n_sites);
+	uint64_t site = (uint64_t)allocation[ALLOCATION_SITE];
+	int64_t type = allocation[ALLOCATION_DEVICE_TYPE], device = allocation[ALLOCATION_DEVICE];
+
+	if (site < n_sites && sites[site].kind == NAME_DEVICE)
+		return TRACE_DEVICE_NAMED | sites[site].name;
+	type = type < 0 || type >= N_DEVICE_TYPES ? N_DEVICE_TYPES - 1 : type;
+	device = device < 0 || device >= UINT16_MAX || type == 0 ? -1 : device;
+	return (uint32_t)type << 16 | (uint16_t)(device + 1);
+}
+
+const char *trace_device_name(const sonde_trace *t, uint32_t device, char *buffer, size_t size)
+{
+	uint32_t type = device >> 16, number = device & UINT16_MAX;
+
+	if (device & TRACE_DEVICE_NAMED)
+		return index_text(t->index, device & ~TRACE_DEVICE_NAMED);
+	const char *name = device_types[type < N_DEVICE_TYPES ? type : N_DEVICE_TYPES - 1];
+	if (!number)
+		return name;
+	snprintf(buffer, size, "%s%u", name, number - 1);
+	return buffer;
 }

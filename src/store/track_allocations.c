@@ -5,6 +5,10 @@
  */
 #include "store/track_allocations.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sonde/record.h>
+
 enum { MAX_DEVICES = 1024 }; /* a file could name more */
 
 typedef struct device_total {
@@ -18,7 +22,7 @@ typedef struct sorter {
 	size_t *next; /* by track: where its next one goes; one more for those of no track */
 	size_t n;
 	VEC(device_total) totals;
-	uint32_t free_text, unknown_text; /* strings of the index, see import/recording/recording.c */
+	uint32_t free_text, unknown_text; /* strings of the index, see import/recording/feed.c */
 } sorter;
 
 static device_total *total_of(sorter *s, uint32_t device)
@@ -49,7 +53,7 @@ static size_t track_of(const sorter *s, const int64_t *row)
 
 static void count(sorter *s, const int64_t *row)
 {
-	device_total *total = total_of(s, trace_index_device(s->trace, row));
+	device_total *total = total_of(s, trace_device_of(s->trace, row));
 
 	s->next[track_of(s, row)]++;
 	if (total)
@@ -72,11 +76,27 @@ static void tell_free(const sorter *s, const int64_t *row, walk_memory *m)
 	m->bytes = unknown ? UINT64_MAX : m->bytes;
 }
 
+/* import/recording/feed.c writes it. */
+static uint32_t sonde_device_of(const int64_t *row)
+{
+	uint32_t device = (uint32_t)row[ALLOCATION_DEVICE];
+
+	switch (row[ALLOCATION_DEVICE_TYPE]) {
+	case 0:
+		return SONDE_CPU;
+	case 1:
+		return SONDE_GPU(device);
+	default:
+		return device;
+	}
+}
+
 static void place(sorter *s, const int64_t *row)
 {
-	walk_memory m = { .device = trace_index_device(s->trace, row),
+	walk_memory m = { .device = trace_device_of(s->trace, row),
 			  .time_ns = trace_index_ns(s->trace, row[ALLOCATION_TIME]),
-			  .address = (uint64_t)row[ALLOCATION_ADDRESS] };
+			  .address = (uint64_t)row[ALLOCATION_ADDRESS],
+			  .sonde_device = sonde_device_of(row) };
 	device_total *total = total_of(s, m.device);
 
 	tell_free(s, row, &m);

@@ -1,534 +1,497 @@
 /*
- * See walk.h. One stack of open slices a thread. An operation leaves the stack when its end comes, or when the scope
- * around it ends: then it waits in `pending` for an end from another thread. Events that neither begin nor end anything
- * are in walk_special.c.
+ * See walk.h: track after track, and in a track one group of lanes after the other.
+ *
+ * A lane holds its slices in the order of time, and each knows the row of its parent in the lane above. So begins and
+ * ends come out in order without sorting: after a slice come those of the lane below whose parent it is, then its end.
+ *
+ * Allocations come with the slices of their track, as the innermost open slice is told with them. Instants, counters
+ * and flows come after all slices, each kind in the order of its table.
  */
-#include "store/build/far_times.h"
-#include "store/walk_state.h"
-
 #include "base/error.h"
-#include <sonde/record.h>
+#include "store/track_allocations.h"
+#include "store/walk.h"
 
 enum {
-	MAX_DEPTH = 100000,
-	NEAR = 256, /* slices that are looked through at once; a search beyond is worth a table */
-	N_IDS = 65536,
+	CURSORS = 1024,		  /* lanes of a group; a builder makes no more, and deeper ones count as groups */
+	SLICES_RESIDENT = 1 << 20 /* between two looks at how much of the file is in memory */
 };
 
-const trace_site *walk_find_site(const walk *w, uint64_t id)
-{
-	const trace_site *site = trace_site_of(w->stream, id);
+/* The lane of one depth. Its slices are read out of the cursor's buffers. */
+typedef struct lane_state {
+	lane_cursor *cursor;
+	uint64_t open; /* number of the slice that is on the stack, or was last */
+} lane_state;
 
-	if (site)
-		return site;
-	return id == NAME_FULL_ID ? &w->trace->refused : &w->trace->unnamed;
+typedef struct step_number {
+	uint64_t slice;
+	int64_t number;
+} step_number;
+
+typedef struct index_walk {
+	const sonde_trace *trace;
+	const sonde_index *ix;
+	const walk_sink *sink;
+	walk_counts counts;
+	trace_site *sites; /* by number of the index's; one more for those that are not there */
+	trace_site *plain; /* the same for slices that have a step's name and are none */
+	size_t n_sites;
+	step_number *steps; /* by slice */
+	size_t n_steps;
+	VEC(lane_state) lanes; /* by depth; kept from group to group */
+	VEC(slice) stack;
+	uint32_t n_lanes;	  /* of this group */
+	bool is_device, is_async; /* kind of the track */
+	const trace_thread *thread;
+	track_allocations allocations;
+	size_t next_allocation, end_allocation; /* of this track */
+	args_reader *args;
+	uint64_t n_entered; /* slices of this track */
+	uint64_t n_read;    /* slices since pages were let go of */
+	bool failed;
+} index_walk;
+
+/* ---- What events refer to ---------------------------------------------------------------------------------------- */
+
+static uint8_t kind_of(const index_site *site)
+{
+	if (site->kind != NAME_SCOPE && site->kind < NAME_KINDS)
+		return site->kind;
+	return site->class == CLASS_STEP ? NAME_STEP : site->class == CLASS_PHASE ? NAME_PHASE : NAME_SCOPE;
 }
 
-const trace_site *walk_site(walk *w, uint64_t id)
+static bool make_sites(index_walk *w)
 {
-	const trace_site *site = walk_find_site(w, id);
+	const index_site *sites = index_sites(w->ix, &w->n_sites);
+	uint32_t n_strings = (uint32_t)index_n_strings(w->ix);
 
-	w->counts.n_unknown += site == &w->trace->unnamed;
-	return site;
-}
-
-/* ---- The stack --------------------------------------------------------------------------------------------------- */
-
-static void finish_slice(walk *w, slice *s, int64_t end_ns, uint8_t flags)
-{
-	s->dur_ns = end_ns > s->start_ns ? end_ns - s->start_ns : 0;
-	s->flags |= flags;
-	w->counts.n_open += (flags & SLICE_OPEN) != 0;
-	w->counts.n_repaired += (flags & SLICE_REPAIRED) != 0;
-	if (w->sink->end)
-		w->sink->end(w->sink->context, s);
-}
-
-/* An operation leaves the stack at depth i without having been the whole of what its thread did: what was inside of it
-   was inside of the slice around it. */
-static void hand_children_down(walk *w, const slice *s, size_t i)
-{
-	if (i)
-		w->stack.items[i - 1].child_ns += s->child_ns;
-}
-
-static void pop(walk *w, uint8_t flags)
-{
-	slice *s = &w->stack.items[--w->stack.n];
-
-	if (__builtin_expect(w->n_open != NULL, 0))
-		w->n_open[s->id]--;
-	if (s->serial && flags) { /* its end may come from another thread */
-		slice *place = VEC_ADD(&w->apart.pending);
-		if (place)
-			*place = *s;
-		w->failed |= !place;
-		hand_children_down(w, s, w->stack.n);
-		return;
+	w->sites = calloc(w->n_sites + 1, sizeof *w->sites);
+	w->plain = calloc(w->n_sites + 1, sizeof *w->plain);
+	if (!w->sites || !w->plain)
+		return false;
+	for (size_t i = 0; i < w->n_sites; i++) {
+		w->plain[i] = (trace_site){ .name = sites[i].name < n_strings ? sites[i].name : n_strings,
+					    .category = sites[i].category,
+					    .kind = NAME_SCOPE };
+		w->sites[i] = w->plain[i];
+		w->sites[i].kind = kind_of(&sites[i]);
 	}
-	finish_slice(w, s, w->now_ns, flags);
-	if (w->stack.n)
-		w->stack.items[w->stack.n - 1].child_ns += s->dur_ns;
+	w->sites[w->n_sites] = w->plain[w->n_sites] = (trace_site){ .name = n_strings, .category = INDEX_NONE };
+	return true;
 }
 
-static bool ends_by_itself(const slice *s)
+static const trace_site *site_of(index_walk *w, uint64_t site)
 {
-	return s->site->kind == NAME_PHASE;
+	if (__builtin_expect(site < w->n_sites, 1))
+		return &w->sites[site];
+	w->counts.n_unknown++;
+	return &w->sites[w->n_sites];
 }
 
-/* Closes everything above depth n. */
-static void pop_to(walk *w, size_t n)
+static int compare_steps(const void *a, const void *b)
 {
-	while (w->stack.n > n)
-		pop(w, ends_by_itself(&w->stack.items[w->stack.n - 1]) ? 0 : SLICE_REPAIRED);
+	const step_number *x = a, *y = b;
+
+	return x->slice < y->slice ? -1 : x->slice > y->slice;
 }
 
-static slice *push(walk *w, const trace_site *site, uint32_t id)
+static bool make_steps(index_walk *w)
 {
-	uint32_t depth = (uint32_t)w->stack.n;
+	const index_step *steps = index_steps(w->ix, &w->n_steps);
 
-	if (depth >= MAX_DEPTH) {
-		w->counts.n_too_deep++;
-		return NULL;
-	}
-	slice *s = depth < w->stack.capacity ? &w->stack.items[w->stack.n++] : VEC_ADD(&w->stack);
-	if (!s) {
+	w->steps = malloc((w->n_steps + 1) * sizeof *w->steps);
+	if (!w->steps)
+		return false;
+	for (size_t i = 0; i < w->n_steps; i++)
+		w->steps[i] = (step_number){ steps[i].slice, steps[i].number };
+	qsort(w->steps, w->n_steps, sizeof *w->steps, compare_steps);
+	return true;
+}
+
+/* A slice with a step's name is one only when the index lists it: a device may show the same step again. */
+static void number_step(index_walk *w, slice *s, uint64_t id)
+{
+	step_number key = { .slice = id };
+	const step_number *found = bsearch(&key, w->steps, w->n_steps, sizeof key, compare_steps);
+
+	if (found)
+		s->number = found->number;
+	else
+		s->site = &w->plain[s->site - w->sites];
+}
+
+static bool get_arg(index_walk *w, uint32_t args, const char *key, char *text, size_t size)
+{
+	const char *json;
+	size_t len;
+
+	if (!w->args && !(w->args = args_reader_new(w->ix)))
 		w->failed = true;
-		return NULL;
+	if (!w->args || !args || !args_get(w->args, args, key, &json, &len) || len >= size)
+		return false;
+	memcpy(text, json, len);
+	text[len] = 0;
+	return true;
+}
+
+static void get_work(index_walk *w, slice *s, uint32_t args)
+{
+	char text[64];
+
+	if (get_arg(w, args, "flops", text, sizeof text))
+		s->flops = strtod(text, NULL);
+	if (get_arg(w, args, "bytes", text, sizeof text))
+		s->bytes = strtod(text, NULL);
+}
+
+/* ---- Lanes ------------------------------------------------------------------------------------------------------- */
+
+static bool load(index_walk *w, lane_cursor *c)
+{
+	if (lane_load(c))
+		return true;
+	w->counts.n_damaged += c->damaged;
+	c->damaged = false;
+	return false;
+}
+
+static inline bool has_next(index_walk *w, lane_state *lane)
+{
+	return __builtin_expect(lane->cursor->at < lane->cursor->n, 1) || load(w, lane->cursor);
+}
+
+static bool open_lane(index_walk *w, uint32_t depth, uint32_t number)
+{
+	lane_state *state = depth < w->lanes.n ? &w->lanes.items[depth] : VEC_ADD(&w->lanes);
+
+	if (!state || (!state->cursor && !(state->cursor = malloc(sizeof *state->cursor))))
+		return false;
+	lane_first(state->cursor, w->ix, number, 0);
+	return true;
+}
+
+/* ---- Slices ------------------------------------------------------------------------------------------------------ */
+
+/* Everything that was allocated on this track before ns. */
+static void give_allocations(index_walk *w, int64_t ns)
+{
+	for (; w->next_allocation < w->end_allocation; w->next_allocation++) {
+		walk_memory *m = &w->allocations.items[w->next_allocation];
+		if (m->time_ns >= ns)
+			return;
+		m->inside = w->stack.n ? &w->stack.items[w->stack.n - 1] : NULL;
+		if (w->sink->memory)
+			w->sink->memory(w->sink->context, m);
 	}
-	/* Field by field: this is the hottest store of the reader, and gcc zeroes a struct with a slow string
-	 * instruction. */
-	s->site = site;
-	s->start_ns = w->now_ns;
-	s->dur_ns = s->child_ns = s->number = 0;
+}
+
+static uint8_t flags_of(index_walk *w, int64_t flags)
+{
+	w->counts.n_open += (flags & SLICE_IS_OPEN) != 0;
+	w->counts.n_repaired += (flags & SLICE_IS_REPAIRED) != 0;
+	return (uint8_t)((flags & SLICE_IS_OPEN ? SLICE_OPEN : 0) | (flags & SLICE_IS_REPAIRED ? SLICE_REPAIRED : 0) |
+			 (w->is_async || flags & SLICE_IS_ASYNC ? SLICE_ASYNC : 0));
+}
+
+static bool is_launch(const index_walk *w, const slice *s)
+{
+	return s->site->kind == NAME_STREAM && !w->sink->launches_are_slices;
+}
+
+/* Field by field, as in walk.c. */
+static inline void fill(index_walk *w, slice *s, const lane_cursor *c)
+{
+	uint32_t i = c->at;
+
+	s->site = site_of(w, (uint64_t)c->site[i]);
+	s->start_ns = trace_bounded_ns(c->start[i]);
+	s->dur_ns = trace_bounded_ns(c->dur[i]);
+	s->child_ns = s->number = 0;
 	s->flops = s->bytes = 0;
 	s->serial = 0;
-	s->depth = depth;
-	s->id = s->name_id = id;
-	s->flags = 0;
-	s->group = 0;
-	s->args = 0;
+	s->depth = (uint32_t)w->stack.n;
+	s->id = (uint32_t)c->site[i];
+	s->flags = __builtin_expect(c->flags[i] || w->is_async, 0) ? flags_of(w, c->flags[i]) : 0;
 	s->thread = w->thread;
 	s->user = NULL;
-	s->outer = depth ? s[-1].user : NULL;
-	w->counts.n_slices++;
-	if (__builtin_expect(w->n_open != NULL, 0))
-		w->n_open[id]++;
-	return s;
+	s->args = (uint32_t)c->args[i];
+	s->group = c->lane->group;
+	if (s->site->kind == NAME_STEP)
+		number_step(w, s, c->lane->first_slice + c->row);
+	else if (s->site->kind == NAME_OP)
+		get_work(w, s, s->args);
 }
 
-static void begun(walk *w, slice *s, const event *e)
+static void release_pages(index_walk *w)
 {
-	if (w->sink->begin)
-		w->sink->begin(w->sink->context, s, e);
+	index_release_pages(w->ix);
+	w->n_read = 0;
 }
 
-static void set_work(slice *s, const uint64_t *words)
+static void begin_slice(index_walk *w, slice *s)
 {
-	memcpy(&s->flops, &words[0], sizeof s->flops);
-	memcpy(&s->bytes, &words[1], sizeof s->bytes);
-}
-
-static size_t find_between(const walk *w, size_t from, size_t to, uint32_t id)
-{
-	for (size_t i = to; i > from; i--)
-		if (w->stack.items[i - 1].id == id)
-			return i - 1;
-	return SIZE_MAX;
-}
-
-static bool is_open(walk *w, uint32_t id)
-{
-	if (!w->n_open) {
-		w->n_open = calloc(N_IDS, sizeof *w->n_open);
-		w->failed |= !w->n_open;
-		for (size_t i = 0; w->n_open && i < w->stack.n; i++)
-			w->n_open[w->stack.items[i].id]++;
+	if (is_launch(w, s)) {
+		if (w->sink->launch)
+			w->sink->launch(w->sink->context, s->site, s->start_ns, 0, 0);
+	} else if (w->sink->begin) {
+		w->sink->begin(w->sink->context, s, NULL);
 	}
-	return w->n_open && w->n_open[id];
 }
 
-/* Depth of the innermost open slice with this id, or SIZE_MAX. What lies above one that is found gets popped, so only
-   a long search in vain would make the walk quadratic, and is_open() spares it. */
-static size_t find_open(walk *w, uint32_t id)
+/* The next slice of the lane goes onto the stack. */
+static inline void enter(index_walk *w, lane_state *lane)
 {
-	size_t near = w->stack.n > NEAR ? w->stack.n - NEAR : 0, at = find_between(w, near, w->stack.n, id);
+	lane_cursor *c = lane->cursor;
 
-	return at == SIZE_MAX && near && is_open(w, id) ? find_between(w, 0, near, id) : at;
+	if (__builtin_expect(w->stack.n == w->stack.capacity, 0)) {
+		w->failed |= !VEC_ADD(&w->stack);
+		if (w->failed)
+			return;
+		w->stack.n--;
+	}
+	slice *s = &w->stack.items[w->stack.n];
+	fill(w, s, c);
+	lane->open = c->lane->first_slice + c->row++;
+	c->at++;
+	s->outer = w->stack.n ? s[-1].user : NULL;
+	if (w->next_allocation < w->end_allocation)
+		give_allocations(w, s->start_ns);
+	w->stack.n++;
+	w->n_entered++;
+	if (__builtin_expect(++w->n_read == SLICES_RESIDENT, 0))
+		release_pages(w);
+	begin_slice(w, s);
 }
 
-/* The innermost one that does not end by itself. Several phases lie on each other only where operations between them
-   were taken out. */
-static size_t find_innermost(const walk *w)
+static inline void leave(index_walk *w)
 {
-	for (size_t i = w->stack.n, n = 0; i > 0 && n < NEAR; i--, n++)
-		if (!ends_by_itself(&w->stack.items[i - 1]))
-			return i - 1;
-	return SIZE_MAX;
+	slice *s = &w->stack.items[w->stack.n - 1];
+
+	if (w->next_allocation < w->end_allocation)
+		give_allocations(w, s->start_ns + s->dur_ns);
+	if (w->sink->end && !is_launch(w, s))
+		w->sink->end(w->sink->context, s);
+	w->stack.n--;
+	if (w->stack.n)
+		s[-1].child_ns += s->dur_ns;
 }
 
-/* The scope is older than the window, so it closes everything that began there. */
-static void note_lone_end(walk *w, uint32_t id)
+/* Is its next slice inside the one that is open above? Those whose parent has passed lost it in a damaged block. */
+static inline bool belongs(index_walk *w, lane_state *lane)
 {
-	uint32_t *place = w->lone_ends.n < MAX_DEPTH ? VEC_ADD(&w->lone_ends) : NULL;
+	uint64_t parent = lane[-1].open;
 
-	w->failed |= !place && w->lone_ends.n < MAX_DEPTH;
-	if (place)
-		*place = id;
-	pop_to(w, 0);
+	while (has_next(w, lane)) {
+		lane_cursor *c = lane->cursor;
+		uint64_t above = (uint64_t)c->parent[c->at];
+		if (__builtin_expect(above >= parent, 1))
+			return above == parent;
+		w->counts.n_damaged++;
+		c->at++;
+		c->row++;
+	}
+	return false;
 }
 
-static void on_end(walk *w, uint32_t id)
+static void walk_lanes(index_walk *w)
 {
-	if (id && w->stack.n && w->stack.items[w->stack.n - 1].id == id) { /* nearly always */
-		pop(w, 0);
+	while (!w->failed) {
+		size_t depth = w->stack.n;
+		lane_state *lane = &w->lanes.items[depth];
+		if (depth < w->n_lanes && (depth ? belongs(w, lane) : has_next(w, lane)))
+			enter(w, lane);
+		else if (depth)
+			leave(w);
+		else
+			return;
+	}
+}
+
+/* Nothing is said about how they nest: each by itself. */
+static void walk_async(index_walk *w)
+{
+	for (uint32_t i = 0; i < w->n_lanes; i++)
+		for (lane_state *lane = &w->lanes.items[i]; !w->failed && has_next(w, lane);) {
+			enter(w, lane);
+			if (!w->failed)
+				leave(w);
+		}
+}
+
+/* The lanes from *at on that make a group: of depth 0, 1, 2 ... */
+static void walk_group(index_walk *w, const index_lane *lanes, size_t *at, size_t end)
+{
+	w->n_lanes = 0;
+	do
+		w->failed |= !open_lane(w, w->n_lanes++, (uint32_t)(*at)++);
+	while (*at < end && lanes[*at].depth && w->n_lanes < CURSORS && !w->failed);
+	if (w->failed)
+		return;
+	if (w->is_async)
+		walk_async(w);
+	else
+		walk_lanes(w);
+}
+
+static void walk_track(index_walk *w, size_t number)
+{
+	size_t n_tracks, n_lanes;
+	const index_track *track = &index_tracks(w->ix, &n_tracks)[number];
+	const index_lane *lanes = index_lanes(w->ix, &n_lanes);
+	size_t at = track->first_lane < n_lanes ? track->first_lane : n_lanes;
+	size_t end = at + (track->n_lanes < n_lanes - at ? track->n_lanes : n_lanes - at);
+
+	w->thread = &w->trace->threads.items[number];
+	w->is_device = track->kind == TRACK_STREAM;
+	w->is_async = track->kind == TRACK_ASYNC;
+	w->next_allocation = w->allocations.first[number];
+	w->end_allocation = w->allocations.first[number + 1];
+	w->counts.n_memory += w->end_allocation - w->next_allocation;
+	if (w->sink->thread)
+		w->sink->thread(w->sink->context, w->thread);
+	w->n_entered = 0;
+	while (at < end && !w->failed)
+		walk_group(w, lanes, &at, end);
+	*(w->is_device ? &w->counts.n_device : &w->counts.n_slices) += w->n_entered;
+	if (!w->failed)
+		give_allocations(w, INT64_MAX);
+}
+
+/* ---- Everything else --------------------------------------------------------------------------------------------- */
+
+static void change_track(index_walk *w, uint64_t track)
+{
+	if (track >= w->trace->threads.n || w->thread == &w->trace->threads.items[track])
+		return;
+	w->thread = &w->trace->threads.items[track];
+	if (w->sink->thread)
+		w->sink->thread(w->sink->context, w->thread);
+}
+
+/* sonde_memory_snapshot, as import/recording/feed.c keeps it. */
+static void give_snapshot(index_walk *w, const trace_site *site, const int64_t *row)
+{
+	walk_snapshot s = { .device = TRACE_DEVICE_NAMED | site->name,
+			    .time_ns = trace_index_ns(w->trace, row[INSTANT_TIME]) };
+	uint64_t *const values[] = { &s.current_bytes, &s.peak_bytes, &s.n_live };
+	static const char *const keys[] = { "current_bytes", "peak_bytes", "n_live" };
+	char text[32];
+
+	w->counts.n_memory++;
+	for (size_t i = 0; i < 3; i++)
+		if (get_arg(w, (uint32_t)row[INSTANT_ARGS], keys[i], text, sizeof text))
+			*values[i] = strtoull(text, NULL, 10);
+	if (w->sink->snapshot)
+		w->sink->snapshot(w->sink->context, &s);
+}
+
+static void give_instant(index_walk *w, const int64_t *row)
+{
+	const trace_site *site = site_of(w, (uint64_t)row[INSTANT_SITE]);
+
+	change_track(w, (uint64_t)row[INSTANT_TRACK]);
+	if (site->kind == NAME_DEVICE) {
+		give_snapshot(w, site, row);
 		return;
 	}
-	size_t at = id ? find_open(w, id) : find_innermost(w);
-	if (at == SIZE_MAX) {
-		w->counts.n_unmatched_ends++;
-		if (w->notes_lone_ends)
-			note_lone_end(w, id);
-		return;
-	}
-	pop_to(w, at + 1);
-	pop(w, 0);
+	w->counts.n_instants++;
+	if (w->sink->instant)
+		w->sink->instant(w->sink->context, site, trace_index_ns(w->trace, row[INSTANT_TIME]));
 }
 
-static void on_site(walk *w, uint32_t id, const event *e)
+static void give_flow(index_walk *w, const int64_t *row)
 {
-	const trace_site *site = walk_site(w, id);
-
-	if (site->kind == NAME_MARK) {
-		w->counts.n_instants++;
-		if (w->sink->instant)
-			w->sink->instant(w->sink->context, site, w->now_ns);
+	w->counts.n_flows++;
+	if (!w->sink->flow)
 		return;
-	}
-	if (site->kind == NAME_COUNTER) {
-		double value = 0;
-		if (e->n_words)
-			memcpy(&value, &e->words[0], sizeof value);
+	/* Its time counts from its slice, where it has one. */
+	index_slice at;
+	bool bound = row[FLOW_SLICE] > 0 && index_slice_at(w->ix, (uint64_t)row[FLOW_SLICE] - 1, &at);
+	int64_t base = bound ? trace_bounded_ns(at.start_ns) : w->trace->start_ns;
+	change_track(w, (uint64_t)row[FLOW_TRACK]);
+	w->sink->flow(w->sink->context, site_of(w, (uint64_t)row[FLOW_SITE]),
+		      trace_bounded_ns(base + trace_bounded_ns(row[FLOW_TIME])), (uint64_t)row[FLOW_ID],
+		      row[FLOW_PHASE] == 's');
+}
+
+static void walk_table(index_walk *w, table_cursor *c, index_kind kind, void (*give)(index_walk *w, const int64_t *row))
+{
+	int64_t row[COLUMNS_MAX];
+
+	table_first(c, w->ix, kind, 0);
+	while (!w->failed && table_next(c, row))
+		give(w, row);
+	w->counts.n_damaged += c->damaged;
+}
+
+static void walk_counter(index_walk *w, table_cursor *c, const index_counter *counter)
+{
+	uint32_t n_strings = (uint32_t)index_n_strings(w->ix);
+	trace_site site = { .name = counter->name < n_strings ? counter->name : n_strings,
+			    .category = counter->category,
+			    .kind = NAME_COUNTER };
+	int64_t row[COLUMNS_MAX];
+
+	change_track(w, counter->track);
+	table_first(c, w->ix, SECTION_VALUES, counter->first_value);
+	for (uint64_t i = 0; i < counter->n_values && table_next(c, row); i++) {
+		double value;
+		memcpy(&value, &row[VALUE_BITS], sizeof value);
 		w->counts.n_counters++;
 		if (w->sink->counter)
-			w->sink->counter(w->sink->context, site, w->now_ns, value);
+			w->sink->counter(w->sink->context, &site, trace_index_ns(w->trace, row[VALUE_TIME]), value);
+	}
+	w->counts.n_damaged += c->damaged;
+}
+
+static void walk_tables(index_walk *w)
+{
+	table_cursor *c = malloc(sizeof *c);
+	size_t n_counters, n_metas;
+	const index_counter *counters = index_counters(w->ix, &n_counters);
+	const index_meta *metas = index_metas(w->ix, &n_metas);
+
+	if (!c) {
+		w->failed = true;
 		return;
 	}
-	if (site->kind == NAME_PHASE && w->stack.n && ends_by_itself(&w->stack.items[w->stack.n - 1]))
-		pop(w, 0);
-	if (site->kind == NAME_STEP) { /* sonde_step: the next one ends the last */
-		size_t at = find_open(w, id);
-		if (at != SIZE_MAX) {
-			pop_to(w, at + 1);
-			pop(w, 0);
-		}
-	}
-	slice *s = push(w, site, id);
-	if (!s)
-		return;
-	if (site->kind == NAME_STEP && e->n_words)
-		s->number = (int64_t)e->words[0];
-	if (site->kind == NAME_OP && e->n_words >= 2)
-		set_work(s, e->words);
-	begun(w, s, e);
-}
-
-/* ---- Operations that end elsewhere ------------------------------------------------------------------------------- */
-
-static void on_op_begin(walk *w, const event *e)
-{
-	if (e->n_words < 4)
-		return;
-	/* Id 0: no end of a scope is looked for under it. */
-	slice *s = push(w, walk_site(w, e->words[1]), 0);
-	if (!s)
-		return;
-	event info = { .ticks = e->ticks, .code = e->code, .n_words = e->n_words - 2, .words = e->words + 2 };
-	s->serial = e->words[0];
-	s->name_id = (uint32_t)e->words[1];
-	s->flags = SLICE_ASYNC;
-	set_work(s, info.words);
-	begun(w, s, &info);
-}
-
-/* Takes slice number i out of the middle of the stack. */
-static void take_out(walk *w, size_t i)
-{
-	slice s = w->stack.items[i];
-
-	memmove(&w->stack.items[i], &w->stack.items[i + 1], (w->stack.n - i - 1) * sizeof s);
-	w->stack.n--;
-	if (w->n_open)
-		w->n_open[s.id]--;
-	hand_children_down(w, &s, i);
-	finish_slice(w, &s, w->now_ns, 0);
-}
-
-static void on_op_end(walk *w, const event *e)
-{
-	uint64_t serial = e->n_words ? e->words[0] : 0;
-	size_t near = w->stack.n > NEAR ? w->stack.n - NEAR : 0;
-
-	/* One that lies deeper is found when it leaves the stack, as if it had ended on another thread. */
-	for (size_t i = w->stack.n; serial && i > near; i--) {
-		if (w->stack.items[i - 1].serial != serial)
-			continue;
-		if (i == w->stack.n)
-			pop(w, 0);
-		else
-			take_out(w, i - 1);
-		return;
-	}
-	walk_end *end = VEC_ADD(&w->apart.ends);
-	if (end)
-		*end = (walk_end){ .serial = serial, .time_ns = w->now_ns };
-	w->failed |= !end;
-}
-
-static int compare_ends(const void *a, const void *b)
-{
-	const walk_end *x = a, *y = b;
-
-	return x->serial < y->serial ? -1 : x->serial > y->serial;
-}
-
-static walk_end *find_end(const walk_apart *a, uint64_t serial)
-{
-	walk_end key = { .serial = serial };
-
-	return a->ends.n ? bsearch(&key, a->ends.items, a->ends.n, sizeof key, compare_ends) : NULL;
-}
-
-/* After all threads of a process. What has no partner stays, unless none can come any more. */
-void walk_finish_pending(walk *w, bool closes)
-{
-	walk_apart *a = &w->apart;
-	size_t n_kept = 0, n_ends = 0;
-
-	if (a->ends.n)
-		qsort(a->ends.items, a->ends.n, sizeof a->ends.items[0], compare_ends);
-	for (size_t i = 0; i < a->pending.n; i++) {
-		slice s = a->pending.items[i];
-		walk_end *end = find_end(a, s.serial);
-		if (!end && !closes) {
-			a->pending.items[n_kept++] = s;
-			continue;
-		}
-		s.site = walk_find_site(w, s.name_id);
-		finish_slice(w, &s, end ? end->time_ns : w->trace->end_ns, end ? 0 : SLICE_OPEN);
-		if (end)
-			end->is_taken = true;
-	}
-	for (size_t i = 0; i < a->ends.n; i++)
-		if (!a->ends.items[i].is_taken)
-			a->ends.items[n_ends++] = a->ends.items[i];
-	/* In a window they are those of operations that began earlier. */
-	w->counts.n_unmatched_ends += closes && !w->trace->is_window ? n_ends : 0;
-	a->pending.n = n_kept;
-	a->ends.n = closes ? 0 : n_ends;
-}
-
-/* ---- Threads ----------------------------------------------------------------------------------------------------- */
-
-static void on_event(walk *w, const event *e)
-{
-	uint32_t id = e->code & EVENT_ID_MASK;
-	int64_t ns = clock_map_ns(w->stream, e->ticks, &w->hint);
-
-	if (__builtin_expect(ns > w->to_ns || ns < w->from_ns, 0)) { /* or all that follow would be there, too */
-		w->counts.n_outside++;
-		w->now_ns = w->now_ns == INT64_MIN ? w->trace->start_ns : w->now_ns;
-	} else if (ns < w->now_ns) {
-		w->counts.n_clamped++;
-	} else {
-		w->now_ns = ns;
-	}
-	if (e->code & EVENT_END)
-		on_end(w, id);
-	else if (id >= NAME_FULL_ID)
-		on_site(w, id, e);
-	else if (id == EVENT_OP_BEGIN)
-		on_op_begin(w, e);
-	else if (id == EVENT_OP_END)
-		on_op_end(w, e);
-	else
-		walk_special(w, e, id);
-}
-
-bool walk_goes_on(walk *w)
-{
-	if (w->sink->progress && !w->stopped)
-		w->stopped = !w->sink->progress(w->sink->context, w->n_done, w->n_total);
-	return !w->stopped;
-}
-
-/* ---- Windows ----------------------------------------------------------------------------------------------------- */
-
-static const walk_sink nothing;
-
-static void begin_cut(walk *w, size_t i)
-{
-	static const event none;
-	slice *s = &w->stack.items[i];
-
-	s->start_ns = w->now_ns;
-	s->child_ns = 0;
-	s->flags |= SLICE_CUT;
-	s->outer = i ? s[-1].user : NULL;
-	if (s->site->kind == NAME_STEP)
-		s->site = &w->trace->cut_step;
-	begun(w, s, &none);
-}
-
-/* From here on the sink sees what happens. */
-static void enter_window(walk *w)
-{
-	w->sink = w->waiting;
-	w->waiting = NULL;
-	w->counts = w->counts_before;
-	w->apart.pending.n = w->n_pending_before;
-	w->apart.ends.n = w->n_ends_before;
-	w->now_ns = w->trace->window_ns;
-	for (size_t i = 0; i < w->stack.n; i++)
-		begin_cut(w, i);
-	w->counts.n_slices += w->stack.n;
-}
-
-static void walk_until_window(walk *w)
-{
-	event e;
-
-	while (w->waiting && events_next(&w->reader, &e)) {
-		if (clock_map_ns(w->stream, e.ticks, &w->hint) >= w->trace->window_ns)
-			enter_window(w);
-		on_event(w, &e);
+	walk_table(w, c, SECTION_INSTANTS, give_instant);
+	for (size_t i = 0; i < n_counters; i++)
+		walk_counter(w, c, &counters[i]);
+	walk_table(w, c, SECTION_FLOWS, give_flow);
+	free(c);
+	for (size_t i = 0; i < n_metas && w->sink->meta; i++) {
+		size_t key_len, value_len;
+		const char *key = index_textn(w->ix, metas[i].key, &key_len);
+		const char *value = index_textn(w->ix, metas[i].value, &value_len);
+		w->sink->meta(w->sink->context, key, key_len, value, value_len);
 	}
 }
 
-/* The events of a block from this word of the thread on. */
-void walk_block(walk *w, const trace_block *b, uint64_t from_word)
+static void index_walk_done(index_walk *w)
 {
-	uint64_t word = b->head.first_word;
-	event e;
-
-	events_open(&w->reader, b->bytes, b->len, b->head.base_ticks);
-	for (uint32_t k = 0; (k < b->skip || word < from_word) && events_next(&w->reader, &e); k++)
-		word += event_words(&e);
-	if (__builtin_expect(w->waiting != NULL, 0))
-		walk_until_window(w);
-	while (events_next(&w->reader, &e))
-		on_event(w, &e);
-	w->counts.n_damaged += w->reader.damaged;
-	w->n_done += b->len;
-	trace_release_pages(w->trace, b->len, &w->n_read);
-}
-
-void walk_enter(walk *w, const trace_thread *thread)
-{
-	w->stream = &w->trace->streams.items[thread->stream];
-	w->thread = thread;
-	w->hint = 0;
-	w->now_ns = INT64_MIN;
-	int64_t far_ns = far_distance(w->trace->end_ns - w->trace->start_ns);
-	w->from_ns = w->trace->start_ns - far_ns;
-	w->to_ns = w->trace->end_ns + far_ns;
-}
-
-void walk_close(walk *w)
-{
-	/* The recording may have gone on after the thread's last event: what is open lasted until then. */
-	if (w->stack.n && w->stream->info.end_ns > w->now_ns)
-		w->now_ns = w->stream->info.end_ns;
-	while (w->stack.n)
-		pop(w, ends_by_itself(&w->stack.items[w->stack.n - 1]) ? 0 : SLICE_OPEN);
-}
-
-/* Walks the thread for itself, to see which ends lack their begin. */
-static walk *find_lone_ends(const walk *w, const trace_thread *thread)
-{
-	walk *look = calloc(1, sizeof *look);
-
-	if (!look)
-		return NULL;
-	look->trace = w->trace;
-	look->sink = &nothing;
-	look->notes_lone_ends = true;
-	walk_enter(look, thread);
-	for (size_t i = 0; i < thread->n_blocks && !look->failed; i++)
-		walk_block(look, &w->trace->blocks.items[thread->first_block + i], 0);
-	VEC_DONE(&look->stack);
-	walk_apart_done(&look->apart);
-	free(look->n_open);
-	return look;
-}
-
-/* Enters a thread of a window: the sink waits, and what began earlier is open. Of two such scopes the one that ends
-   later is the outer one. */
-static void wait_for_window(walk *w, const trace_thread *thread)
-{
-	walk *look = find_lone_ends(w, thread);
-
-	w->waiting = w->sink;
-	w->sink = &nothing;
-	w->counts_before = w->counts;
-	w->n_pending_before = w->apart.pending.n;
-	w->n_ends_before = w->apart.ends.n;
-	w->failed |= !look || look->failed;
-	for (size_t i = look ? look->lone_ends.n : 0; i > 0; i--) {
-		uint32_t id = look->lone_ends.items[i - 1];
-		slice *s = push(w, walk_find_site(w, id), id);
-		if (s)
-			s->start_ns = w->trace->start_ns; /* the true one is unknown */
-	}
-	if (look)
-		VEC_DONE(&look->lone_ends);
-	free(look);
-}
-
-static void walk_thread(walk *w, const trace_thread *thread)
-{
-	walk_enter(w, thread);
-	if (w->sink->thread)
-		w->sink->thread(w->sink->context, thread);
-	if (w->trace->is_window)
-		wait_for_window(w, thread);
-	for (size_t i = 0; i < thread->n_blocks && !w->failed && walk_goes_on(w); i++)
-		walk_block(w, &w->trace->blocks.items[thread->first_block + i], 0);
-	if (w->waiting) { /* nothing happened since: what is open goes on */
-		enter_window(w);
-		w->now_ns = w->trace->end_ns > w->now_ns ? w->trace->end_ns : w->now_ns;
-	}
-	walk_close(w);
-}
-
-sonde_status walk_status(const walk *w, sonde_error *err)
-{
-	if (w->stopped)
-		return error_set(err, SONDE_E_STATE, -1, "stopped");
-	return w->failed ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
+	for (size_t i = 0; i < w->lanes.n; i++)
+		free(w->lanes.items[i].cursor);
+	VEC_DONE(&w->lanes);
+	VEC_DONE(&w->stack);
+	track_allocations_done(&w->allocations);
+	args_reader_free(w->args);
+	free(w->sites);
+	free(w->plain);
+	free(w->steps);
 }
 
 sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err)
 {
-	if (trace_is_imported(t))
-		return trace_walk_index(t, sink, ret_counts, err);
-	walk *w = calloc(1, sizeof *w);
-	if (!w)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	w->trace = t;
-	w->sink = sink;
-	for (size_t i = 0; sink->progress && i < t->blocks.n; i++)
-		w->n_total += t->blocks.items[i].len;
-	for (size_t i = 0; i < t->threads.n && !w->failed && !w->stopped; i++) {
-		walk_thread(w, &t->threads.items[i]);
-		if (i + 1 == t->threads.n || t->threads.items[i + 1].stream != t->threads.items[i].stream)
-			walk_finish_pending(w, true);
-	}
-	sonde_status status = walk_status(w, err);
-	*ret_counts = w->counts;
-	VEC_DONE(&w->stack);
-	walk_apart_done(&w->apart);
-	free(w->n_open);
-	free(w);
-	return status;
+	index_walk w = { .trace = t, .ix = t->index, .sink = sink };
+
+	w.failed = !make_sites(&w) || !make_steps(&w) || !track_allocations_make(&w.allocations, t);
+	w.counts.n_damaged += w.allocations.damaged;
+	for (size_t i = 0; i < t->threads.n && !w.failed; i++)
+		walk_track(&w, i);
+	if (!w.failed)
+		walk_tables(&w);
+	*ret_counts = w.counts;
+	bool failed = w.failed;
+	index_walk_done(&w);
+	return failed ? error_set(err, SONDE_E_MEMORY, -1, "out of memory") : SONDE_OK;
 }

@@ -1,21 +1,19 @@
 /*
- * All events of a trace, decoded, paired and repaired, thread by thread and in time order within a thread.
+ * All events of a trace, one track after the other and in time order within a track, given to a sink.
  *
- * Scopes nest: an end closes everything that was begun after its begin. Phases above it end normally that way; a scope
- * that does was left by longjmp or lost its end, and is marked. What is open when the thread's events end is closed
- * there and marked. An operation of sonde_op_begin counts as nested as long as it is the innermost thing open on its
- * thread; when its end comes from another thread, sink->end is called after all threads. Time never runs backwards
- * within a thread: a stamp before its predecessor's is set to that one's time. Nor does a duration that was measured
- * elsewhere: below 0 it is 0.
- *
- * A window (trace.h) is walked from window_ns on. What is open then begins there and is marked; so are scopes of which
- * the window has the end alone. A step that is cut so is no step, it would seem too short.
+ * Begins and ends of slices come in order: a slice, then those inside it, then its end. Allocations come with the
+ * slices of their track. Instants, counters, flows and metadata follow. import/recording/walk.h gives the same sink the
+ * events of a recording, to make an index of them.
  */
 #ifndef SONDE_STORE_WALK_H
 #define SONDE_STORE_WALK_H
 
-#include "format/recording/events.h"
+#include <stdbool.h>
+#include <stdint.h>
 #include "store/trace.h"
+#include <sonde/error.h>
+
+struct event; /* format/recording/events.h */
 
 enum {
 	SLICE_OPEN = 1,	    /* no end: the recording ended first */
@@ -45,6 +43,7 @@ typedef struct slice {
 
 typedef struct walk_memory {
 	uint32_t device;
+	uint32_t sonde_device; /* as <sonde/record.h> numbers it */
 	bool is_free;
 	int64_t time_ns;
 	uint64_t address, bytes; /* bytes UINT64_MAX: a free of a block never seen */
@@ -78,7 +77,7 @@ typedef struct walk_sink {
 	void *context;
 	void (*thread)(void *context, const trace_thread *thread); /* what follows happened there */
 	void (*named)(void *context, const trace_thread *thread, const char *name, size_t len, bool process);
-	void (*begin)(void *context, slice *s, const event *e);
+	void (*begin)(void *context, slice *s, const struct event *e);
 	void (*end)(void *context, slice *s);
 	void (*instant)(void *context, const trace_site *site, int64_t time_ns);
 	void (*counter)(void *context, const trace_site *site, int64_t time_ns, double value);
@@ -97,64 +96,7 @@ typedef struct walk_sink {
 	bool (*progress)(void *context, uint64_t done, uint64_t total);
 } walk_sink;
 
-/* Walks every thread. *ret_counts is filled also when out of memory. */
+/* Walks every track. *ret_counts is filled also when out of memory. */
 sonde_status trace_walk(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err);
-
-/* ---- A recording that grows: the walk in parts ------------------------------------------------------------------- */
-
-typedef VEC(slice) slice_list;
-
-/* Where the walk of a thread stands. At first it is zeroed, with now_ns INT64_MIN. */
-typedef struct walk_position {
-	slice_list stack; /* what is open */
-	int64_t now_ns;
-	uint64_t next_word; /* of the thread: what comes before was walked */
-} walk_position;
-
-/* The end of an operation. */
-typedef struct walk_end {
-	uint64_t serial;
-	int64_t time_ns;
-	bool is_taken;
-} walk_end;
-
-/* Of a process: operations that have left their thread's stack without their end, and ends without their operation. */
-typedef struct walk_apart {
-	slice_list pending;
-	VEC(walk_end) ends;
-} walk_apart;
-
-typedef struct walk_part {
-	const sonde_trace *trace; /* the same recording as in the call before, or what has become of it */
-	const walk_sink *sink;	  /* its `thread` is not called */
-	walk_counts *counts;	  /* are added to */
-	uint64_t n_done, n_total; /* bytes of events, for sink->progress */
-} walk_part;
-
-/* Walks a thread from where it stands to before the block with this number of the trace. Slices keep the pointer
-   `thread`. closes: these are all its events, so what is open ends. */
-sonde_status walk_go_on(walk_part *part, const trace_thread *thread, size_t end_block, bool closes,
-			walk_position *position, walk_apart *apart, sonde_error *err);
-/* After the threads of the process: brings operations and ends together. closes: none will come any more. */
-sonde_status walk_settle(walk_part *part, uint32_t stream, bool closes, walk_apart *apart, sonde_error *err);
-void walk_position_done(walk_position *p);
-void walk_apart_done(walk_apart *a);
-
-/* The same as trace_walk for an imported trace; walk_index.c */
-sonde_status trace_walk_index(const sonde_trace *t, const walk_sink *sink, walk_counts *ret_counts, sonde_error *err);
-
-/* Calls back for every argument of a slice's begin, in words for a person. */
-typedef struct walk_arg {
-	const char *key;
-	size_t key_len;
-	uint8_t type; /* SONDE_ARG_*_ */
-	int64_t i64;
-	double f64;
-	const char *text;
-	size_t text_len;
-	const uint64_t *dims; /* n_dims; UINT64_MAX: not recorded */
-	uint64_t n_dims;
-} walk_arg;
-void walk_args(const trace_site *site, const event *e, void (*each)(void *context, const walk_arg *arg), void *context);
 
 #endif

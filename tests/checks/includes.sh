@@ -15,9 +15,11 @@ record              base format
 collect             base format record
 store               base format store
 store/index         base format
-store/build         base format store/index store/trace.h
+store/build         base format store/index
 store/draw          base format store/index
 import              base store import
+import/recording    base format store import
+observe             base format store import
 import/chrome       base store import/importer.h import/ranks.h import/arg_set.h import/pairing.h import/input
 import/input        base
 analyze             base store analyze

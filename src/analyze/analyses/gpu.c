@@ -279,7 +279,7 @@ static bool add_memory(const work *w, const rows_options *chosen, sonde_result *
 	bool ok = !w->rows.ix || memory_events_load(&m, &w->rows, chosen);
 
 	for (uint32_t i = 0; ok && i < m.devices.n; i++) {
-		const char *name = trace_index_device_name(w->rows.trace, m.devices.items[i].id, buffer, sizeof buffer);
+		const char *name = trace_device_name(w->rows.trace, m.devices.items[i].id, buffer, sizeof buffer);
 		if (strcmp(name, "cpu") != 0)
 			add_curve(&m, i, result_string(r, name), r, t);
 	}

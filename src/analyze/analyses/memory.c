@@ -72,7 +72,7 @@ typedef struct memory {
 
 static bool is_op(const memory *m, const row *at)
 {
-	return !trace_is_imported(m->w->rows.trace) || m->tree.is_op[at->site];
+	return m->w->rows.trace->is_recorded || m->tree.is_op[at->site];
 }
 
 /* The operator at or above the row, or ROW_NONE. */
@@ -97,9 +97,8 @@ static bool name_devices(memory *m, sonde_result *r)
 
 	m->devices = calloc(m->events.devices.n + 1, sizeof *m->devices);
 	for (size_t i = 0; m->devices && i < m->events.devices.n; i++)
-		m->devices[i] =
-			result_string(r, trace_index_device_name(m->w->rows.trace, m->events.devices.items[i].id,
-								 buffer, sizeof buffer));
+		m->devices[i] = result_string(
+			r, trace_device_name(m->w->rows.trace, m->events.devices.items[i].id, buffer, sizeof buffer));
 	return m->devices != NULL;
 }
 

@@ -57,7 +57,7 @@ static bool is_annotation(const char *name)
 
 static node_kind kind_of(const op_table *t, const index_site *site, size_t number)
 {
-	bool is_op = t->tree->is_op[number] || (!trace_is_imported(t->w->rows.trace) && site->class == CLASS_COMPUTE);
+	bool is_op = t->tree->is_op[number] || (t->w->rows.trace->is_recorded && site->class == CLASS_COMPUTE);
 
 	if (site->class == CLASS_RUNTIME)
 		return NODE_CALL;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "analyze/tables/imported.h"
+#include "analyze/tables/overview.h"
 #include "base/error.h"
 #include "base/format_number.h"
 
@@ -56,43 +56,49 @@ static sonde_status add_top(sonde_result *r, const profile *p, sonde_error *err)
 
 static void note_origin(sonde_result *r, const sonde_trace *trace)
 {
-	const stream_block *info = NULL;
+	const char *start = trace_origin(trace, "start_utc_ns"), *host = trace_origin(trace, "host"),
+		   *writer = trace_origin(trace, "writer");
 	char when[40];
 	struct tm tm;
 
-	for (size_t i = 0; i < trace->streams.n && !info; i++)
-		if (trace->streams.items[i].has_info)
-			info = &trace->streams.items[i].info;
-	if (!info)
+	if (!trace->is_recorded || !start || !host || !writer)
 		return;
-	time_t seconds = (time_t)(info->start_utc_ns / 1000000000);
+	int64_t start_ns = strtoll(start, NULL, 10);
+	time_t seconds = (time_t)(start_ns / 1000000000);
 	if (!gmtime_r(&seconds, &tm) || !strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm))
 		return;
-	result_add(r, "start_utc_ns", cell_integer(info->start_utc_ns));
-	result_add(r, "host", cell_string(result_string(r, info->host)));
-	result_note_add(r, "recorded", "%s UTC on %s by Sonde %s", when, info->host, info->writer);
+	result_add(r, "start_utc_ns", cell_integer(start_ns));
+	result_add(r, "host", cell_string(result_string(r, host)));
+	result_note_add(r, "recorded", "%s UTC on %s by Sonde %s", when, host, writer);
+	if (trace_origin(trace, "exit"))
+		result_note_add(r, "ended", "%s", trace_origin(trace, "exit"));
 }
 
-static void note_end(sonde_result *r, const sonde_trace *trace)
+/* What the recorder notes about a process, which is shown elsewhere or is for programs. */
+static bool is_about_process(const char *key)
 {
-	for (size_t i = 0; i < trace->streams.n; i++)
-		for (size_t k = 0; k < trace->streams.items[i].meta.n; k++) {
-			const trace_meta *m = &trace->streams.items[i].meta.items[k];
-			if (strcmp(m->key, "exit") == 0)
-				result_note_add(r, "ended", "%s", m->value);
-		}
+	static const char *const own[] = { "command", "exit", "program", "host", "writer", "start_utc_ns", "start_ns" };
+
+	for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+		if (strcmp(key, own[i]) == 0)
+			return true;
+	return strstr(key, " of process ") != NULL;
 }
 
 /* What the program said about itself. Other tools keep whole documents there: `sonde info --json` has them. */
-static void note_meta(sonde_result *r, const profile *p)
+static void note_meta(sonde_result *r, const sonde_trace *trace)
 {
 	enum { LONGEST = 200 };
+	size_t n, len;
+	const index_meta *metas = index_metas(trace->index, &n);
 
-	for (size_t i = 0; i < p->meta.n; i++) {
-		const trace_meta *m = &p->meta.items[i];
-		bool ours = strncmp(m->key, "sonde.", 6) == 0;
-		if (!trace_is_imported(p->trace) || (!ours && strlen(m->value) <= LONGEST))
-			result_note_add(r, m->key, "%s", m->value);
+	for (size_t i = 0; i < n; i++) {
+		const char *key = index_text(trace->index, metas[i].key);
+		const char *value = index_textn(trace->index, metas[i].value, &len);
+		bool ours = strncmp(key, "sonde.", 6) == 0;
+		bool is_shown = trace->is_recorded ? !is_about_process(key) : len <= LONGEST;
+		if (!ours && is_shown)
+			result_note_add(r, key, "%s", value);
 	}
 }
 
@@ -112,10 +118,11 @@ static sonde_status summary_run(const sonde_trace *trace, const sonde_analyze_op
 	status = add_top(r, p, err);
 	result_add_processes(r, trace);
 	note_origin(r, trace);
-	uint64_t n_events = trace_is_imported(trace) ? imported_count(trace).n_events : trace->diagnostics.n_kept;
-	result_note_add(r, "events", "%s of %zu names", format_count(events, n_events), p->nodes.n);
-	note_end(r, trace);
-	note_meta(r, p);
+	trace_counts counts = trace_count(trace);
+	uint64_t n_events = trace->is_recorded ? counts.n_events - counts.n_lost : counts.n_events;
+	result_note_add(r, "events", "%s of %s", format_count(events, n_events),
+			result_counted(r, p->nodes.n, "name", "names"));
+	note_meta(r, trace);
 	result_add_memory(r, p);
 	result_add_counters(r, p);
 	result_add_losses(r, trace, &p->counts);

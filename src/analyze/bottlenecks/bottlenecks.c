@@ -204,10 +204,10 @@ static void tell_headline(sonde_result *r, const evidence *e, bool any_data)
 		return;
 	if (!any_data)
 		result_headline(r, "nothing could be checked: %s",
-				e->rows.n_left_out		   ? "nothing is left of the trace"
-				: trace_is_imported(e->rows.trace) ? "the trace has no slices"
-				: has_lost(e->rows.trace)	   ? "what is left of the recording has no scopes"
-								   : "the program has no scopes");
+				e->rows.n_left_out	      ? "nothing is left of the trace"
+				: !e->rows.trace->is_recorded ? "the trace has no slices"
+				: has_lost(e->rows.trace)     ? "what is left of the recording has no scopes"
+							      : "the program has no scopes");
 	else if (r->n_findings)
 		result_headline(r, "%zu finding%s%s%s", r->n_findings, r->n_findings == 1 ? "" : "s", worth, steps);
 	else
@@ -319,7 +319,7 @@ static void tell(sonde_result *r, const evidence *e, const rule_run *runs)
 	result_add(r, "n_steps", cell_count(e->n_steps));
 	tell_rules(r, runs, explain);
 	limit_findings(r, e->options);
-	if (!e->rows.n && !e->rows.n_left_out && !trace_is_imported(e->rows.trace) && !has_lost(e->rows.trace))
+	if (!e->rows.n && !e->rows.n_left_out && e->rows.trace->is_recorded && !has_lost(e->rows.trace))
 		result_note_add(r, "next",
 				"sonde summary shows what it used; a program that names its scopes (SONDE_SCOPE of "
 				"sonde/record.h) tells where its time goes");

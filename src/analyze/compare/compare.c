@@ -65,12 +65,8 @@ static sonde_status load(comparison *c, const sonde_trace *const *traces, size_t
 
 	if (c->options->baseline)
 		status = baseline_read(c->options, &c->runs[c->n++], err);
-	for (size_t i = 0; i < n_traces && !status; i++) {
-		if (!traces[i]->index)
-			return error_set(err, SONDE_E_STATE, -1,
-					 "trace %zu has no index: sonde_trace_prepare() makes it", i);
+	for (size_t i = 0; i < n_traces && !status; i++)
 		status = compare_run_load(traces[i], c->select, &c->runs[c->n++], err);
-	}
 	return status;
 }
 
@@ -110,7 +106,7 @@ static sonde_status check_traces(const sonde_compare_options *o, const sonde_ana
 {
 	for (size_t i = 0; i < n; i++) {
 		sonde_status status = select->ranks ? ranks_check(traces[i], select->ranks, err) : SONDE_OK;
-		if (!status && select->use_steps && traces[i]->index)
+		if (!status && select->use_steps)
 			status = steps_check(traces[i], select->first_step, select->last_step, err);
 		if (status)
 			return error_prefix(err, status, name_of(o, traces, i));

@@ -58,9 +58,8 @@ static bool read_allocations(const rows *r, int64_t from_ns, int64_t to_ns, devi
 		table_first(c, r->ix, SECTION_ALLOCATIONS, 0);
 	while (!failed && table_next(c, event)) {
 		int32_t rank = rank_of_track(r, event[ALLOCATION_TRACK]);
-		device_memory *m = is_wanted(r, rank)
-					   ? find_memory(all, trace_index_device(r->trace, event), rank, &failed)
-					   : NULL;
+		device_memory *m =
+			is_wanted(r, rank) ? find_memory(all, trace_device_of(r->trace, event), rank, &failed) : NULL;
 		if (!m)
 			continue;
 		int64_t sum;
@@ -114,7 +113,7 @@ sonde_status compare_run_peaks(compare_run *run, const rows *r, const sonde_anal
 	}
 	bool ok = !index_n_rows(r->ix, SECTION_ALLOCATIONS) || read_allocations(r, from, to, &all);
 	for (size_t i = 0; ok && i < all.n; i++)
-		ok = add_peak(run, trace_index_device_name(r->trace, all.items[i].device, buffer, sizeof buffer),
+		ok = add_peak(run, trace_device_name(r->trace, all.items[i].device, buffer, sizeof buffer),
 			      (uint64_t)all.items[i].peak);
 	if (run->peaks.n)
 		qsort(run->peaks.items, run->peaks.n, sizeof *run->peaks.items, by_device);

@@ -20,7 +20,7 @@ typedef struct event_loader {
 
 static uint32_t device_of(event_loader *l, const int64_t *at, int32_t rank)
 {
-	uint32_t id = trace_index_device(l->r->trace, at);
+	uint32_t id = trace_device_of(l->r->trace, at);
 
 	for (uint32_t i = 0; i < l->to->devices.n; i++)
 		if (l->to->devices.items[i].id == id && l->to->devices.items[i].rank == rank)
@@ -100,7 +100,7 @@ static bool add_event(event_loader *l, const int64_t *at)
 		return device == EVENT_NONE && l->to->devices.n >= MAX_DEVICES;
 	memory_device *d = &l->to->devices.items[device];
 	/* A program may take any number for an address; importers take 0 where there is none. */
-	d->has_addresses = d->has_addresses || at[ALLOCATION_ADDRESS] || !trace_is_imported(l->r->trace);
+	d->has_addresses = d->has_addresses || at[ALLOCATION_ADDRESS] || l->r->trace->is_recorded;
 	d->sum = add_bytes(d->sum, at[ALLOCATION_BYTES]);
 	if (d->sum < d->lowest) /* whose negative is a number, too */
 		d->lowest = d->sum > INT64_MIN ? d->sum : -INT64_MAX;

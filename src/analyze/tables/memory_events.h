@@ -31,7 +31,7 @@ typedef struct memory_event {
 } memory_event;
 
 typedef struct memory_device {
-	uint32_t id; /* for trace_index_device_name() */
+	uint32_t id; /* for trace_device_name() */
 	int32_t rank;
 	int64_t sum, lowest;
 	bool has_addresses; /* else which block a free is of is not known, and pairs mean little: PyTorch of 2021 */

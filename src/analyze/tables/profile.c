@@ -48,7 +48,7 @@ profile_options profile_options_from(const sonde_trace *trace, const sonde_analy
 	return options;
 }
 
-/* ---- What is no name of its own, in imported traces -------------------------------------------------------------- */
+/* ---- What is no name of its own --------------------------------------------------------------------------------- */
 
 /* "ProfilerStep#5" goes to the first that differs from it by the number alone. Few differ by more. */
 static bool join_step(profile *p, uint32_t string, step_names *firsts)
@@ -74,8 +74,8 @@ static bool join_step(profile *p, uint32_t string, step_names *firsts)
 static bool join_names(profile *p)
 {
 	size_t n = 0;
-	const index_site *sites = trace_is_imported(p->trace) ? index_sites(p->trace->index, &n) : NULL;
-	size_t n_strings = sites ? index_n_strings(p->trace->index) : 0;
+	const index_site *sites = index_sites(p->trace->index, &n);
+	size_t n_strings = index_n_strings(p->trace->index);
 	step_names firsts = { 0 };
 	bool ok = true;
 
@@ -248,7 +248,7 @@ static void on_thread(void *context, const trace_thread *thread)
 	profile *p = context;
 
 	size_t number = (size_t)(thread - p->trace->threads.items);
-	int32_t rank = trace_is_imported(p->trace) ? rank_of_track(p->trace, number) : 0;
+	int32_t rank = rank_of_track(p->trace, number);
 
 	p->thread = thread;
 	p->skips = p->options.ranks && !number_list_has(p->options.ranks, rank);
@@ -260,20 +260,7 @@ static void on_thread(void *context, const trace_thread *thread)
 		p->epoch++;
 }
 
-static void on_named(void *context, const trace_thread *thread, const char *name, size_t len, bool process)
-{
-	profile *p = context;
-	const char *copy = arena_strndup(&p->arena, name, len);
-
-	if (!copy)
-		p->failed = true;
-	else if (process)
-		p->process_name = copy;
-	else
-		p->thread_names[thread - p->trace->threads.items] = copy;
-}
-
-static void on_begin(void *context, slice *s, const event *e)
+static void on_begin(void *context, slice *s, const struct event *e)
 {
 	profile *p = context;
 
@@ -350,10 +337,10 @@ static void on_end(void *context, slice *s)
 		profile_add_layer(p, s, &name->layer);
 }
 
-/* What `sonde record` saw of the processes; an index has it as counters: import/recording/recording.c. */
+/* What `sonde record` saw of the processes; an index has it as counters: import/recording/feed.c. */
 static bool is_sample(const profile *p, const trace_site *site)
 {
-	return trace_is_imported(p->trace) && strcmp(trace_text(p->trace, site->category), "process") == 0;
+	return p->trace->is_recorded && strcmp(trace_text(p->trace, site->category), "process") == 0;
 }
 
 static void on_counter(void *context, const trace_site *site, int64_t time_ns, double value)
@@ -379,49 +366,15 @@ static void on_counter(void *context, const trace_site *site, int64_t time_ns, d
 	c->n++;
 }
 
-static void on_device(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
-		      int64_t end_ns)
-{
-	profile *p = context;
-	slice s = { .site = site, .start_ns = start_ns, .dur_ns = end_ns - start_ns };
-
-	(void)stream, (void)launch;
-	profile_activity_device(p, start_ns, end_ns);
-	if (!profile_in_window(p, start_ns))
-		return;
-	uint32_t node = p->options.shape == PROFILE_TREE ? tree_node(p, site, PROFILE_NO_NODE) : list_node(p, site);
-	if (node != PROFILE_NO_NODE)
-		add_slice(p, &s, node, true);
-}
-
-/* The last value of a key counts. */
-static void on_meta(void *context, const char *key, size_t key_len, const char *value, size_t value_len)
-{
-	profile *p = context;
-	uint32_t index = intern(&p->meta_keys, key, key_len);
-	trace_meta *m = index < p->meta.n ? &p->meta.items[index] : index != INTERN_NONE ? VEC_ADD(&p->meta) : NULL;
-
-	if (m) {
-		m->key = intern_text(&p->meta_keys, index);
-		m->value = arena_strndup(&p->arena, value, value_len);
-	}
-	p->failed |= !m || !m->value;
-}
-
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
 
 static bool prepare(profile *p)
 {
-	size_t n_strings = trace_n_strings(p->trace) + 1;
+	size_t n_strings = index_n_strings(p->trace->index) + 1;
 
 	p->names = calloc(n_strings, sizeof *p->names);
-	p->thread_names = calloc(p->trace->threads.n + 1, sizeof *p->thread_names);
 	p->epoch = 1;
-	if (!p->names || !p->thread_names || !join_names(p) || !profile_activity_prepare(p))
-		return false;
-	for (size_t i = 0; i < p->trace->threads.n; i++)
-		p->thread_names[i] = p->trace->threads.items[i].name;
-	return true;
+	return p->names && join_names(p) && profile_activity_prepare(p);
 }
 
 static int compare_steps(const void *a, const void *b)
@@ -463,14 +416,11 @@ sonde_status profile_new(const sonde_trace *trace, const profile_options *option
 	const walk_sink sink = {
 		.context = p,
 		.thread = on_thread,
-		.named = on_named,
 		.begin = on_begin,
 		.end = on_end,
 		.counter = on_counter,
 		.memory = profile_add_memory,
 		.snapshot = profile_add_snapshot,
-		.device = on_device,
-		.meta = on_meta,
 	};
 
 	if (!p)
@@ -519,9 +469,6 @@ void profile_free(profile *p)
 	VEC_DONE(&p->memory);
 	VEC_DONE(&p->snapshots);
 	VEC_DONE(&p->counters);
-	VEC_DONE(&p->meta);
-	free(p->thread_names);
-	intern_done(&p->meta_keys);
 	VEC_DONE(&p->windows);
 	VEC_DONE(&p->known_steps);
 	arena_done(&p->arena);

@@ -63,7 +63,7 @@ typedef struct profile_memory {
 	uint32_t id; /* sonde_device */
 	uint64_t peak_bytes, current_bytes, n_allocs, n_frees, n_unknown_frees, allocated_bytes;
 	int64_t peak_ns, last_ns;
-	uint32_t peak_inside;		     /* name of the innermost slice at the peak, or INTERN_NONE */
+	uint32_t peak_inside;		     /* name of the innermost slice at the peak, or INDEX_NONE */
 	int64_t point_ns[PROFILE_POINTS];    /* of the last change in each interval */
 	uint64_t point_last[PROFILE_POINTS]; /* bytes after it */
 	uint64_t point_peak[PROFILE_POINTS];
@@ -104,7 +104,7 @@ typedef struct profile_activity {
 	bool is_known, has_device;
 	/* while walking */
 	intervals cpu, device;
-	uint8_t *works; /* by site of an imported trace: bit 0 on a thread, bit 1 on a device */
+	uint8_t *works; /* by site: bit 0 on a thread, bit 1 on a device */
 	size_t n_sites, n_open;
 	bool has_ops, on_device;
 } profile_activity;
@@ -129,9 +129,6 @@ typedef struct profile {
 	VEC(profile_counter) counters;
 	VEC(profile_layer *) layers;
 	profile_activity activity;
-	const char **thread_names; /* by thread of the trace; may be "" */
-	const char *process_name;  /* NULL: not given */
-	VEC(trace_meta) meta;
 	arena arena;
 	walk_counts counts;
 
@@ -140,14 +137,13 @@ typedef struct profile {
 	uint32_t epoch;
 	uint32_t *slots; /* hash of the tree */
 	size_t n_slots;
-	intern_table meta_keys;	  /* numbers are the indexes of meta */
 	VEC(uint64_t) open_steps; /* indexes + 1 of steps, by depth of the stack */
 	size_t thread_steps;	  /* index of the thread's first */
 	const trace_thread *thread;
 	VEC(profile_window) windows;	    /* by rank and time: steps asked for, or else those of the warm-up */
 	const profile_window *rank_windows; /* of the thread's rank */
 	size_t n_rank_windows;
-	step_list known_steps; /* of an imported trace, all: a layer need not lie inside of its step's slice */
+	step_list known_steps; /* all: a layer need not lie inside of its step's slice */
 	const step_time *rank_steps;
 	size_t n_rank_steps;
 	bool has_window; /* steps that were asked for are there */
@@ -186,7 +182,6 @@ bool profile_activity_prepare(profile *p);
 void profile_activity_thread(profile *p, size_t thread);
 void profile_activity_begin(profile *p, const slice *s);
 void profile_activity_end(profile *p, const slice *s);
-void profile_activity_device(profile *p, int64_t start_ns, int64_t end_ns);
 bool profile_activity_finish(profile *p);
 void profile_activity_done(profile *p);
 

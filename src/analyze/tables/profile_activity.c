@@ -33,8 +33,8 @@ static bool is_host_class(const profile *p, const index_site *site)
 bool profile_activity_prepare(profile *p)
 {
 	profile_activity *a = &p->activity;
-	size_t n = 0;
-	const index_site *sites = trace_is_imported(p->trace) ? index_sites(p->trace->index, &n) : NULL;
+	size_t n;
+	const index_site *sites = index_sites(p->trace->index, &n);
 
 	for (size_t i = 0; i < n; i++)
 		a->has_ops |= sites[i].class == CLASS_COMPUTE && sites[i].n_slices;
@@ -49,8 +49,8 @@ bool profile_activity_prepare(profile *p)
 
 void profile_activity_thread(profile *p, size_t thread)
 {
-	size_t n = 0;
-	const index_track *tracks = trace_is_imported(p->trace) ? index_tracks(p->trace->index, &n) : NULL;
+	size_t n;
+	const index_track *tracks = index_tracks(p->trace->index, &n);
 
 	p->activity.on_device = thread < n && tracks[thread].kind == TRACK_STREAM;
 	p->activity.n_open = 0;
@@ -62,9 +62,7 @@ static bool is_work(const profile *p, const slice *s)
 
 	if (p->skips || s->flags & SLICE_ASYNC)
 		return false;
-	if (a->n_sites)
-		return s->id < a->n_sites && a->works[s->id] >> a->on_device & 1;
-	return s->site->kind != NAME_STEP && s->site->kind != NAME_PHASE;
+	return s->id < a->n_sites && a->works[s->id] >> a->on_device & 1;
 }
 
 static void add(intervals *to, int64_t start_ns, int64_t end_ns)
@@ -84,12 +82,6 @@ void profile_activity_end(profile *p, const slice *s)
 
 	if (is_work(p, s) && a->n_open && --a->n_open == 0)
 		add(a->on_device ? &a->device : &a->cpu, s->start_ns, s->start_ns + s->dur_ns);
-}
-
-void profile_activity_device(profile *p, int64_t start_ns, int64_t end_ns)
-{
-	if (!p->skips)
-		add(&p->activity.device, start_ns, end_ns);
 }
 
 /* What is looked at, as a set of time. */

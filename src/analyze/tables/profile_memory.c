@@ -7,10 +7,10 @@
 
 enum { MAX_DEVICES = 1024 }; /* a file could name more */
 
-static profile_memory *memory_of(profile *p, uint32_t device)
+static profile_memory *memory_of(profile *p, uint32_t device, uint32_t id)
 {
 	char buffer[32];
-	const char *name = trace_device_name(p->trace, p->thread->stream, device, buffer, sizeof buffer);
+	const char *name = trace_device_name(p->trace, device, buffer, sizeof buffer);
 
 	for (size_t i = 0; i < p->memory.n; i++)
 		if (strcmp(p->memory.items[i]->device, name) == 0)
@@ -26,8 +26,8 @@ static profile_memory *memory_of(profile *p, uint32_t device)
 		return NULL;
 	}
 	m->device = arena_strdup(&p->arena, name);
-	m->id = device;
-	m->peak_inside = INTERN_NONE;
+	m->id = id;
+	m->peak_inside = INDEX_NONE;
 	m->peak_ns = m->last_ns = INT64_MIN;
 	p->failed |= !m->device;
 	return m->device ? m : NULL;
@@ -51,7 +51,8 @@ static void add_point(profile *p, profile_memory *m, int64_t ns, uint64_t bytes)
 void profile_add_memory(void *context, const walk_memory *e)
 {
 	profile *p = context;
-	profile_memory *m = profile_in_window_or_warmup(p, e->time_ns) ? memory_of(p, e->device) : NULL;
+	profile_memory *m =
+		profile_in_window_or_warmup(p, e->time_ns) ? memory_of(p, e->device, e->sonde_device) : NULL;
 
 	if (!m)
 		return;
@@ -66,7 +67,7 @@ void profile_add_memory(void *context, const walk_memory *e)
 	if (e->current_bytes > m->peak_bytes) {
 		m->peak_bytes = e->current_bytes;
 		m->peak_ns = e->time_ns;
-		m->peak_inside = e->inside ? e->inside->site->name : INTERN_NONE;
+		m->peak_inside = e->inside ? e->inside->site->name : INDEX_NONE;
 	}
 	add_point(p, m, e->time_ns, e->current_bytes);
 }
@@ -74,7 +75,8 @@ void profile_add_memory(void *context, const walk_memory *e)
 void profile_add_snapshot(void *context, const walk_snapshot *s)
 {
 	profile *p = context;
-	const profile_memory *m = profile_in_window_or_warmup(p, s->time_ns) ? memory_of(p, s->device) : NULL;
+	const profile_memory *m =
+		profile_in_window_or_warmup(p, s->time_ns) ? memory_of(p, s->device, UINT32_MAX) : NULL;
 	profile_snapshot *place = m ? VEC_ADD(&p->snapshots) : NULL;
 
 	if (place)

@@ -130,15 +130,12 @@ static void measure(profile *p)
 sonde_status profile_find_windows(profile *p, sonde_error *err)
 {
 	const profile_options *o = &p->options;
-	sonde_status status = SONDE_OK;
+	sonde_status status = step_list_load(p->trace, o->ranks, &p->known_steps, err);
 
-	if (o->use_steps || o->n_warmup || trace_is_imported(p->trace))
-		status = step_list_load(p->trace, o->ranks, &p->known_steps, err);
 	if (!status && (o->use_steps || o->n_warmup))
 		p->failed |= !add_windows(p, &p->known_steps);
 	measure(p);
 	if (!status && !p->failed && !p->has_window)
-		return steps_missing(trace_is_imported(p->trace) ? "trace" : "recording", o->first_step, o->last_step,
-				     o->ranks || o->to_ns ? " there" : "", err);
+		return steps_missing(o->first_step, o->last_step, o->ranks || o->to_ns ? " there" : "", err);
 	return status; /* the caller looks at `failed` */
 }

@@ -46,7 +46,7 @@ static step_role role_of(const work *w, const row *at)
 		return STEP_COMMUNICATION;
 	if (traits & TRAIT_OP || at->class == CLASS_ANNOTATION)
 		return STEP_HOST;
-	return at->class == CLASS_OTHER && !trace_is_imported(w->rows.trace) ? STEP_HOST : STEP_ROLES;
+	return at->class == CLASS_OTHER && w->rows.trace->is_recorded ? STEP_HOST : STEP_ROLES;
 }
 
 /* ---- Who is active ----------------------------------------------------------------------------------------------- */

@@ -9,3 +9,9 @@ bool index_footer_fits(const index_footer *f, uint64_t size)
 	       f->offset % BLOCK_ALIGN == 0 && size >= sizeof *f && f->offset <= size - sizeof *f &&
 	       f->length == size - sizeof *f - f->offset;
 }
+
+const diagnostic_info diagnostic_infos[DIAGNOSTIC_KINDS] = {
+#define DIAGNOSTIC(name, lost, key, one, many) [DIAGNOSTIC_##name] = { key, one, many, lost },
+#include "format/index/diagnostics.def"
+#undef DIAGNOSTIC
+};

@@ -222,14 +222,27 @@ typedef struct index_meta {
 } index_meta;
 _Static_assert(sizeof(index_meta) == 16, "on disk");
 
+typedef enum diagnostic_kind {
+#define DIAGNOSTIC(name, lost, key, one, many) DIAGNOSTIC_##name,
+#include "format/index/diagnostics.def"
+#undef DIAGNOSTIC
+	DIAGNOSTIC_KINDS,
+} diagnostic_kind;
+
+typedef struct diagnostic_info {
+	const char *key, *one, *many; /* see diagnostics.def */
+	bool lost;
+} diagnostic_info;
+extern const diagnostic_info diagnostic_infos[DIAGNOSTIC_KINDS];
+
 /* Something repaired or lost. */
 typedef struct index_diagnostic {
-	uint32_t kind; /* string: "invalid UTF-8" */
+	uint32_t text; /* string: "invalid UTF-8" */
 	uint32_t file; /* string: where first */
 	uint64_t count;
 	int64_t first; /* byte offset, -1: unknown */
 	uint32_t lost; /* 1: so many events are missing, 0: repaired or skipped, everything that counts is there */
-	uint32_t reserved;
+	uint32_t kind; /* diagnostic_kind; a later version may write others */
 } index_diagnostic;
 _Static_assert(sizeof(index_diagnostic) == 32, "on disk");
 

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include "base/decimal.h"
 #include "store/build/far_times.h"
-#include "store/trace.h"
 
 uint64_t apply_correlation(const chrome_event *e)
 {
@@ -327,15 +326,6 @@ static void set_apart(chrome_apply *a)
 
 bool chrome_apply_finish(chrome_apply *a)
 {
-	static const struct {
-		const char *text;
-		bool lost;
-	} problems[] = {
-#define X(name, lost, text) { text, lost },
-		CHROME_DIAGNOSTICS(X)
-#undef X
-	};
-
 	bool has_far = is_far_range(a->first_ns, a->last_ns);
 	if (has_far)
 		find_far(a);
@@ -345,12 +335,17 @@ bool chrome_apply_finish(chrome_apply *a)
 	apply_put_meta(a);
 	for (unsigned i = 0; i < PROBLEM_KINDS; i++)
 		if (a->problems.count[i])
-			builder_diagnostic(a->b, problems[i].text, problems[i].lost, a->problems.count[i], a->job->file,
-					   (int64_t)a->problems.first[i]);
+			builder_diagnostic(a->b, &(builder_problem){ .kind = PROBLEM_FIRST + i,
+								     .n = a->problems.count[i],
+								     .file = a->job->file,
+								     .position = (int64_t)a->problems.first[i] });
 	/* Old writers gave microseconds since 1970: after the year 2008, at least. */
 	bool is_epoch = a->first_ns != INT64_MAX && a->first_ns > INT64_C(1200000000000000000);
 	if (a->has_base && is_epoch) {
-		builder_diagnostic(a->b, "base times beside times since 1970, left out", false, 1, a->job->file, -1);
+		builder_diagnostic(a->b, &(builder_problem){ .kind = DIAGNOSTIC_TEXT_BASE_TIME,
+							     .n = 1,
+							     .file = a->job->file,
+							     .position = -1 });
 	} else if (a->has_base) {
 		builder_file_shift(a->b, a->job->file_number, a->base_ns);
 		for (size_t i = 0; i < a->ranks.n; i++)

@@ -83,44 +83,42 @@ static inline uint64_t dict_hash(uint64_t hash, uint32_t key)
 
 /* ---- What is wrong with a file ----------------------------------------------------------------------------------- */
 
-#define CHROME_DIAGNOSTICS(X)                                                                                          \
-	X(UTF8, false, "invalid UTF-8, replaced")                                                                      \
-	X(ESCAPE, false, "invalid escapes in strings, kept")                                                           \
-	X(CONTROL, false, "control characters in strings, kept")                                                       \
-	X(QUOTES, false, "unescaped quotes in strings, kept")                                                          \
-	X(NOT_JSON, false, "values that are not JSON, kept as they stand")                                             \
-	X(DUPLICATE, false, "duplicate keys, the last one counts")                                                     \
-	X(ROUNDED, false, "times with digits below a nanosecond, rounded")                                             \
-	X(RANGE, false, "times out of range, bounded")                                                                 \
-	X(NEGATIVE, false, "negative durations, taken as 0")                                                           \
-	X(NO_DURATION, false, "complete events without a usable duration, taken as 0")                                 \
-	X(NO_NAME, false, "events without a name")                                                                     \
-	X(COMMA, false, "commas that are missing or too many")                                                         \
-	X(MEMBERS, false, "events with more members than are kept, or longer keys")                                    \
-	X(FAR, false, "events with times far outside of all others, set apart")                                        \
-	X(UNCLOSED, false, "scopes without an end, open until the trace ends")                                         \
-	X(CROSSED, false, "ends of another name than the innermost scope's")                                           \
-	X(VALUES, false, "values of counters that are no numbers, left out")                                           \
-	X(END_ARGS, false, "arguments of ends whose begins have some, left out")                                       \
-	X(GARBAGE, false, "stretches of text between events that are none, skipped")                                   \
-	X(CUT, false, "early end of the file")                                                                         \
-	X(TOP_LEVEL, false, "damaged values beside the events, skipped")                                               \
-	X(LOST_DAMAGED, true, "damaged events")                                                                        \
-	X(LOST_CUT, true, "events cut off by the end of the file")                                                     \
-	X(LOST_LONG, true, "events that are too long or nested too deeply")                                            \
-	X(LOST_NO_TIME, true, "events without a usable time")                                                          \
-	X(LOST_NO_PHASE, true, "events without a phase")                                                               \
-	X(LOST_PHASE, true, "events of phases that are not imported")                                                  \
-	X(LOST_ENDS, true, "ends without a begin")                                                                     \
-	X(LOST_VALUES, true, "counter events without a number")                                                        \
-	X(LOST_ELEMENTS, true, "elements of the event list that are no events")
-
 typedef enum chrome_problem {
-#define X(name, lost, text) PROBLEM_##name,
-	CHROME_DIAGNOSTICS(X)
-#undef X
-		PROBLEM_KINDS
+	PROBLEM_UTF8,
+	PROBLEM_ESCAPE,
+	PROBLEM_CONTROL,
+	PROBLEM_QUOTES,
+	PROBLEM_NOT_JSON,
+	PROBLEM_DUPLICATE,
+	PROBLEM_ROUNDED,
+	PROBLEM_RANGE,
+	PROBLEM_NEGATIVE,
+	PROBLEM_NO_DURATION,
+	PROBLEM_NO_NAME,
+	PROBLEM_COMMA,
+	PROBLEM_MEMBERS,
+	PROBLEM_FAR,
+	PROBLEM_UNCLOSED,
+	PROBLEM_CROSSED,
+	PROBLEM_VALUES,
+	PROBLEM_END_ARGS,
+	PROBLEM_GARBAGE,
+	PROBLEM_CUT,
+	PROBLEM_TOP_LEVEL,
+	PROBLEM_LOST_DAMAGED,
+	PROBLEM_LOST_CUT,
+	PROBLEM_LOST_LONG,
+	PROBLEM_LOST_NO_TIME,
+	PROBLEM_LOST_NO_PHASE,
+	PROBLEM_LOST_PHASE,
+	PROBLEM_LOST_ENDS,
+	PROBLEM_LOST_VALUES,
+	PROBLEM_LOST_ELEMENTS,
+	PROBLEM_KINDS
 } chrome_problem;
+/* The kinds of format/index/diagnostics.def are in the same order. */
+enum { PROBLEM_FIRST = DIAGNOSTIC_TEXT_UTF8 };
+_Static_assert(DIAGNOSTIC_TEXT_LOST_ELEMENTS - PROBLEM_FIRST == PROBLEM_KINDS - 1, "one for each");
 
 /* Repairs of strings, values and numbers, as bits of an event. The first eight fit a dict_entry. */
 #define REPAIR(problem) (1u << PROBLEM_##problem)

@@ -12,7 +12,6 @@
 #include <immintrin.h>
 #endif
 #include "base/json_read.h"
-#include "store/trace.h"
 
 /* Room for one more event and its values. */
 static bool reserve(chrome_batch *b)

@@ -8,7 +8,6 @@
 #include "base/decimal.h"
 #include "base/json_read.h"
 #include "import/chrome/scan.h"
-#include "store/trace.h"
 
 /* The string that an argument of a metadata event is. */
 static uint32_t string_arg(chrome_apply *a, const chrome_reader *r, const chrome_batch *b, const chrome_event *e,

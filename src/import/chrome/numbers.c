@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "base/json_read.h"
 #include "base/long_text.h"
-#include "store/trace.h"
+#include "format/recording/names.h"
 
 bool apply_room(chrome_apply *a, size_t bytes)
 {

@@ -365,22 +365,27 @@ static bool make_tables(index_again *a)
 
 static void feed_diagnostics(index_again *a)
 {
-	static const char *const own[] = { BUILDER_OVERLAPPING, BUILDER_TOO_DEEP, BUILDER_UNBOUND, BUILDER_NO_LAUNCH };
 	size_t n;
 	const index_diagnostic *diagnostics = index_diagnostics(a->ix, &n);
 
 	for (size_t i = 0; i < n; i++) {
 		const index_diagnostic *d = &diagnostics[i];
-		const char *kind = index_text(a->ix, d->kind);
-		bool is_counted_again = false;
-		for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
-			is_counted_again |= strcmp(kind, own[k]) == 0;
-		if (!is_counted_again)
-			builder_diagnostic(a->builder, kind, d->lost, d->count,
-					   d->file == INDEX_NONE ? a->path : index_text(a->ix, d->file), d->first);
+		bool is_known = d->kind < DIAGNOSTIC_KINDS;
+		if (d->kind >= DIAGNOSTIC_OVERLAPPING && d->kind <= DIAGNOSTIC_NO_LAUNCH) /* counted again */
+			continue;
+		builder_diagnostic(
+			a->builder,
+			&(builder_problem){ .kind = is_known ? d->kind : DIAGNOSTIC_INDEX_DAMAGED,
+					    .text = index_text(a->ix, d->text),
+					    .n = d->count,
+					    .file = d->file == INDEX_NONE ? a->path : index_text(a->ix, d->file),
+					    .position = d->first });
 	}
 	if (a->n_damaged)
-		builder_diagnostic(a->builder, "damaged parts of an indexed trace", false, a->n_damaged, a->path, -1);
+		builder_diagnostic(a->builder, &(builder_problem){ .kind = DIAGNOSTIC_INDEX_DAMAGED,
+								   .n = a->n_damaged,
+								   .file = a->path,
+								   .position = -1 });
 }
 
 static bool feed_all(index_again *a, uint32_t first_file)

@@ -5,8 +5,8 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "import/arg_set.h"
-#include "import/recording/recording.h"
-#include "store/walk.h"
+#include "import/recording/build.h"
+#include "import/recording/walk.h"
 
 /* An operation of sonde_op_begin, from its begin to its end, which may come from another thread. */
 typedef struct feed_op {
@@ -58,7 +58,7 @@ typedef struct feed_place {
 } feed_place;
 
 typedef struct feed {
-	const sonde_trace *trace;
+	const recording *trace;
 	builder *builder;
 	uint32_t file;
 	const char *path; /* that diagnostics name; NULL: the index is the recording's own */
@@ -78,10 +78,10 @@ typedef struct feed {
 	intern_table meta_keys;	 /* what the program's events say about the whole */
 	VEC(uint64_t) meta_from; /* by number in meta_keys: the order of the thread that said it last */
 	const trace_thread *thread;
-	const trace_stream *stream;
+	const recording_stream *stream;
 	uint32_t process_track;
-	feed_place at;			  /* in the thread */
-	const trace_stream *queue_stream; /* of the last device slice, and where it went */
+	feed_place at;			      /* in the thread */
+	const recording_stream *queue_stream; /* of the last device slice, and where it went */
 	uint32_t queue, queue_track;
 
 	/* slices; recording/slices.c */
@@ -105,7 +105,7 @@ void feed_done(feed *f);
 
 /* From now on the events are those of this trace: the same recording, which may have grown. False when out of memory.
  */
-bool feed_use(feed *f, const sonde_trace *trace);
+bool feed_use(feed *f, const recording *trace);
 void feed_tracks_done(feed *f);
 void feed_thread(feed *f, const trace_thread *thread); /* a new one, which gets its track */
 void feed_enter(feed *f, const trace_thread *thread);  /* one that has it; f->at is where it stands there */

@@ -68,7 +68,7 @@ uint64_t recording_follow_cost(const recording_follow *r)
 	return r->n_walked;
 }
 
-static bool begin(recording_follow *r, const sonde_trace *t)
+static bool begin(recording_follow *r, const recording *t)
 {
 	forget(r);
 	r->builder = builder_new(&(builder_options){ .is_copied = true, .origin_ns = t->start_ns });
@@ -79,12 +79,12 @@ static bool begin(recording_follow *r, const sonde_trace *t)
 /* ---- Is it the recording that was followed? ---------------------------------------------------------------------- */
 
 /* Segments of the clock that stay, of n + 1 at most the first n. The start of the next one is their end. */
-static size_t settled_segments(const trace_stream *s)
+static size_t settled_segments(const recording_stream *s)
 {
 	return s->n_segments ? clock_map_find(s, s->settled_ticks) : 0;
 }
 
-static bool clock_fits(const follow_stream *f, const trace_stream *s)
+static bool clock_fits(const follow_stream *f, const recording_stream *s)
 {
 	return s->n_segments > f->clock.n &&
 	       (!f->clock.n || memcmp(f->clock.items, s->segments, f->clock.n * sizeof *s->segments) == 0);
@@ -100,7 +100,7 @@ static int compare_threads(const void *a, const void *b)
 }
 
 /* It has what was kept of it, and perhaps more. */
-static bool thread_fits(const follow_thread *f, const sonde_trace *t)
+static bool thread_fits(const follow_thread *f, const recording *t)
 {
 	const trace_thread *thread =
 		t->threads.n ? bsearch(&f->thread, t->threads.items, t->threads.n, sizeof *thread, compare_threads)
@@ -112,7 +112,7 @@ static bool thread_fits(const follow_thread *f, const sonde_trace *t)
 	return last->first_word + last->n_words >= f->position.next_word;
 }
 
-static bool fits(const recording_follow *r, const sonde_trace *t)
+static bool fits(const recording_follow *r, const recording *t)
 {
 	bool ok = r->builder && !r->counts.n_unknown && r->streams.n <= t->streams.n;
 
@@ -126,7 +126,7 @@ static bool fits(const recording_follow *r, const sonde_trace *t)
 
 /* ---- What is kept ------------------------------------------------------------------------------------------------ */
 
-static bool add_streams(recording_follow *r, const sonde_trace *t)
+static bool add_streams(recording_follow *r, const recording *t)
 {
 	while (r->streams.n < t->streams.n) {
 		follow_stream *s = VEC_ADD(&r->streams);
@@ -177,7 +177,7 @@ static void leave_thread(recording_follow *r, follow_thread *f)
 	r->feed.thread = NULL;
 }
 
-static bool is_settled(const trace_block *b, uint64_t ticks, event_reader *reader)
+static bool is_settled(const recording_block *b, uint64_t ticks, event_reader *reader)
 {
 	event e;
 
@@ -191,14 +191,14 @@ static bool is_settled(const trace_block *b, uint64_t ticks, event_reader *reade
 }
 
 /* Behind the last block that can be kept, within the budget. What comes after a gap waits: it may be filled. */
-static size_t settled_until(recording_follow *r, const sonde_trace *t, const follow_thread *f, event_reader *reader)
+static size_t settled_until(recording_follow *r, const recording *t, const follow_thread *f, event_reader *reader)
 {
-	const trace_stream *s = &t->streams.items[f->thread.stream];
+	const recording_stream *s = &t->streams.items[f->thread.stream];
 	uint64_t ticks = s->segments[settled_segments(s)].from, word = f->position.next_word;
 	size_t i = f->thread.first_block, end = i + f->thread.n_blocks;
 
 	for (; i < end; i++) {
-		const trace_block *b = &t->blocks.items[i];
+		const recording_block *b = &t->blocks.items[i];
 		uint64_t end_word = b->head.first_word + b->head.n_words;
 		if (end_word <= word)
 			continue;
@@ -210,7 +210,7 @@ static size_t settled_until(recording_follow *r, const sonde_trace *t, const fol
 	return i;
 }
 
-static uint64_t count_bytes(const recording_follow *r, const sonde_trace *t)
+static uint64_t count_bytes(const recording_follow *r, const recording *t)
 {
 	uint64_t n = 0;
 
@@ -238,7 +238,7 @@ static sonde_status keep_thread(recording_follow *r, walk_part *part, const trac
 	return status;
 }
 
-static sonde_status keep(recording_follow *r, const sonde_trace *t, sonde_error *err)
+static sonde_status keep(recording_follow *r, const recording *t, sonde_error *err)
 {
 	const walk_sink sink = feed_sink(&r->feed);
 	walk_part part = { .trace = t, .sink = &sink, .counts = &r->counts, .n_total = count_bytes(r, t) };
@@ -304,7 +304,7 @@ static sonde_status end_stream(const recording_follow *r, walk_part *part, feed 
 	return status;
 }
 
-static sonde_status end_all(recording_follow *r, const sonde_trace *t, feed *f, sonde_error *err)
+static sonde_status end_all(recording_follow *r, const recording *t, feed *f, sonde_error *err)
 {
 	const walk_sink sink = feed_sink(f);
 	walk_counts counts = r->counts;
@@ -321,7 +321,7 @@ static sonde_status end_all(recording_follow *r, const sonde_trace *t, feed *f, 
 	return feed_status(f, status, err);
 }
 
-static sonde_status make_index(recording_follow *r, const sonde_trace *t, sonde_index **ret_index, sonde_error *err)
+static sonde_status make_index(recording_follow *r, const recording *t, sonde_index **ret_index, sonde_error *err)
 {
 	builder *copy = builder_copy(r->builder);
 	feed f = { 0 };
@@ -337,7 +337,7 @@ static sonde_status make_index(recording_follow *r, const sonde_trace *t, sonde_
 	return status;
 }
 
-static sonde_status read_on(recording_follow *r, const sonde_trace *t, uint64_t n_events, recording_progress *progress,
+static sonde_status read_on(recording_follow *r, const recording *t, uint64_t n_events, recording_progress *progress,
 			    void *context, sonde_error *err)
 {
 	if (!fits(r, t) && !begin(r, t))
@@ -352,7 +352,7 @@ static sonde_status read_on(recording_follow *r, const sonde_trace *t, uint64_t 
 	return status;
 }
 
-static sonde_status follow(recording_follow *r, const sonde_trace *t, recording_progress *progress, void *context,
+static sonde_status follow(recording_follow *r, const recording *t, recording_progress *progress, void *context,
 			   sonde_index **ret_index, sonde_error *err)
 {
 	sonde_status status = read_on(r, t, UINT64_MAX, progress, context, err);
@@ -360,14 +360,14 @@ static sonde_status follow(recording_follow *r, const sonde_trace *t, recording_
 	return status || r->has_notes ? status : make_index(r, t, ret_index, err);
 }
 
-static uint64_t count_left(const recording_follow *r, const sonde_trace *t)
+static uint64_t count_left(const recording_follow *r, const recording *t)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < r->current.n; i++) {
 		const follow_thread *f = r->current.items[i];
 		for (size_t k = f->thread.n_blocks; k > 0; k--) {
-			const trace_block *b = &t->blocks.items[f->thread.first_block + k - 1];
+			const recording_block *b = &t->blocks.items[f->thread.first_block + k - 1];
 			if (b->head.first_word + b->head.n_words <= f->position.next_word)
 				break;
 			n += b->n_events;
@@ -376,7 +376,7 @@ static uint64_t count_left(const recording_follow *r, const sonde_trace *t)
 	return n;
 }
 
-sonde_status recording_follow_read(recording_follow *r, const sonde_trace *t, uint64_t n_events, uint64_t *ret_left,
+sonde_status recording_follow_read(recording_follow *r, const recording *t, uint64_t n_events, uint64_t *ret_left,
 				   sonde_error *err)
 {
 	sonde_status status = r->has_notes ? SONDE_OK : read_on(r, t, n_events, NULL, NULL, err);
@@ -387,7 +387,7 @@ sonde_status recording_follow_read(recording_follow *r, const sonde_trace *t, ui
 	return status;
 }
 
-sonde_status recording_follow_index(recording_follow *r, const sonde_trace *t, recording_progress *progress,
+sonde_status recording_follow_index(recording_follow *r, const recording *t, recording_progress *progress,
 				    void *context, sonde_index **ret_index, sonde_error *err)
 {
 	if (!r->has_notes) {
@@ -398,7 +398,7 @@ sonde_status recording_follow_index(recording_follow *r, const sonde_trace *t, r
 			return status;
 		forget(r);
 	}
-	sonde_status status = trace_build_index_with(t, 0, progress, context, ret_index, err);
+	sonde_status status = recording_build_index_with(t, 0, progress, context, ret_index, err);
 	r->n_walked = t->diagnostics.n_kept;
 	return status;
 }

@@ -17,7 +17,7 @@
 #ifndef SONDE_IMPORT_RECORDING_FOLLOW_H
 #define SONDE_IMPORT_RECORDING_FOLLOW_H
 
-#include "import/recording/recording.h"
+#include "import/recording/build.h"
 
 typedef struct recording_follow recording_follow;
 
@@ -25,10 +25,10 @@ recording_follow *recording_follow_new(void);	 /* NULL when out of memory */
 void recording_follow_free(recording_follow *r); /* accepts NULL; its indexes stay */
 /* Reads on for about n_events. *ret_left is how many events of the trace it has not read then: those that
    recording_follow_index would read. The trace is no window. */
-sonde_status recording_follow_read(recording_follow *r, const sonde_trace *t, uint64_t n_events, uint64_t *ret_left,
+sonde_status recording_follow_read(recording_follow *r, const recording *t, uint64_t n_events, uint64_t *ret_left,
 				   sonde_error *err);
 /* The trace need not live until the next call. The caller frees *ret_index with index_free. */
-sonde_status recording_follow_index(recording_follow *r, const sonde_trace *t, recording_progress *progress,
+sonde_status recording_follow_index(recording_follow *r, const recording *t, recording_progress *progress,
 				    void *context, sonde_index **ret_index, sonde_error *err);
 /* About how many events were walked for the last index. */
 uint64_t recording_follow_cost(const recording_follow *r);

@@ -1,16 +1,16 @@
-/* Puts the index behind the blocks of a recording: sonde_recorder_add_index of <sonde/recorder.h>. */
+/* Puts the index behind the blocks of a recording. See trace.h. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/error.h"
 #include "base/file.h"
-#include "import/recording/recording.h"
-#include <sonde/recorder.h>
+#include "import/recording/trace.h"
 
-static sonde_status check_finished(const sonde_trace *t, sonde_error *err)
+static sonde_status check_finished(const recording *t, sonde_error *err)
 {
 	for (size_t i = 0; i < t->streams.n; i++)
 		if (!t->streams.items[i].has_info || t->streams.items[i].info.state == STREAM_OPEN)
@@ -20,19 +20,29 @@ static sonde_status check_finished(const sonde_trace *t, sonde_error *err)
 
 /* A recording that is to end with an index. */
 typedef struct behind {
-	const trace_file *file;
+	const recording_file *file;
 	int fd;
 	uint64_t len; /* of its blocks */
 	builder_target target;
 } behind;
 
+/* Another user's file is left alone, whoever may write it. */
+static bool is_own(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_uid == geteuid();
+}
+
 /* What is there of an index that is cut off gives way. */
-static sonde_status open_behind(behind *to, const trace_file *file, sonde_error *err)
+static sonde_status open_behind(behind *to, const recording_file *file, sonde_error *err)
 {
 	static const uint8_t zeros[BLOCK_ALIGN];
 
 	*to = (behind){ .file = file, .len = file->truncated ? file->len : file->cut };
 	to->fd = open(file->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (to->fd >= 0 && !is_own(to->fd))
+		return error_set(err, SONDE_E_IO, -1, "cannot add its index: it belongs to another user");
 	if (to->fd < 0 || flock(to->fd, LOCK_EX | LOCK_NB) != 0)
 		return error_set(err, SONDE_E_IO, -1, "cannot add its index: %s",
 				 errno == EWOULDBLOCK ? "another process has locked it" : strerror(errno));
@@ -56,40 +66,37 @@ static sonde_status write_footer(const behind *to, const sonde_index *ix, sonde_
 	return SONDE_OK;
 }
 
-/* All of it or nothing. */
-static sonde_status append(const sonde_trace *t, recording_progress *progress, void *context, sonde_error *err)
+static sonde_status check(const recording *r, sonde_error *err)
+{
+	if (r->files.n != 1 || !r->files.items[0].path || r->files.items[0].bytes_are != BYTES_MAPPED || r->is_window)
+		return error_set(err, SONDE_E_STATE, -1, "not a recording of one file");
+	return check_finished(r, err);
+}
+
+sonde_status recording_append_index(recording *r, recording_progress *progress, void *context, sonde_error *err)
 {
 	sonde_index *ix = NULL;
+	size_t len = 0;
 	behind to;
-	sonde_status status = open_behind(&to, &t->files.items[0], err);
-	bool is_open = !status;
+	sonde_status status = check(r, err);
 
+	if (status)
+		return status;
+	status = open_behind(&to, &r->files.items[0], err);
+	bool is_open = !status;
 	if (!status)
-		status = trace_build_index_as(
-			t, &(builder_options){ .progress = progress, .context = context, .target = &to.target }, &ix,
+		status = recording_build_index_as(
+			r, &(builder_options){ .progress = progress, .context = context, .target = &to.target }, &ix,
 			err);
 	if (!status)
 		status = write_footer(&to, ix, err);
+	if (!status)
+		index_bytes(ix, &len);
 	index_free(ix);
 	if (status && is_open && ftruncate(to.fd, (off_t)to.len) != 0)
 		error_prefix(err, status, "a part of the index stays");
 	if (to.fd >= 0)
 		close(to.fd);
-	return status;
-}
-
-sonde_status sonde_recorder_add_index(const char *path, bool (*progress)(void *context, uint64_t done, uint64_t total),
-				      void *context, sonde_error *err)
-{
-	sonde_trace *t = NULL;
-	sonde_status status = sonde_trace_open(path, &t, err);
-
-	if (!status && trace_is_imported(t))
-		status = error_set(err, SONDE_E_FORMAT, -1, "not a recording");
-	if (!status)
-		status = check_finished(t, err);
-	if (!status && !t->index)
-		status = append(t, progress, context, err);
-	sonde_trace_free(t);
+	r->index_bytes = len ? len : r->index_bytes;
 	return status;
 }

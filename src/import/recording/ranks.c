@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "import/recording/recording.h"
 
 enum { HEAD_BYTES = 1024 };
 
@@ -70,7 +71,7 @@ static void look_at(trace_part *p)
 	memcpy(&start, bytes, sizeof start);
 	if (start.header.magic != FORMAT_MAGIC || start.header.kind != BLOCK_STREAM)
 		return;
-	trace_sanitize_info(&start.info);
+	recording_sanitize_info(&start.info);
 	p->head.pid = start.info.pid;
 	memcpy(p->head.host, start.info.host, sizeof p->head.host);
 	if (start.info.start_utc_ns > 0)

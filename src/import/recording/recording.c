@@ -1,497 +1,358 @@
-/* Everything a recording holds, into a builder. See recording.h; slices are in recording/slices.c. */
+/* Opens a recording: map, scan and join; finish.c puts it in order. See recording.h. */
+#define _GNU_SOURCE
+#include "base/mapping.h"
 #include "import/recording/recording.h"
 
-#include <inttypes.h>
-#include <limits.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/error.h"
-#include "base/json_write.h"
-#include "import/recording/feed.h"
 #include <sonde/record.h>
 
-/* ---- Events that are no slices ----------------------------------------------------------------------------------- */
+static const char *const category_names[] = { "other", "compute", "memory", "data-load", "sync", "communication" };
 
-static void on_thread(void *context, const trace_thread *thread)
+const char *trace_category_name(uint32_t fixed)
 {
-	feed *f = context;
-
-	if (f->thread) {
-		feed_thread_done(f);
-		if (f->thread->stream != thread->stream)
-			feed_process_done(f);
-	}
-	feed_thread(f, thread);
+	return fixed < sizeof category_names / sizeof category_names[0] ? category_names[fixed] : "other";
 }
 
-static void on_named(void *context, const trace_thread *thread, const char *name, size_t len, bool process)
+const char *recording_device_name(const recording *t, uint32_t stream, uint32_t device, char *buffer, size_t size)
 {
-	feed *f = context;
+	const trace_site *site = device >= NAME_FIRST_ID ? recording_site_of(&t->streams.items[stream], device) : NULL;
 
-	feed_allocation_done(f);
-	if (!process) {
-		feed_name_thread(f, f->at.track, name, len);
-		f->at.is_named = true;
-	} else if (f->named_from[thread->stream] <= feed_order(f)) {
-		f->process_names[thread->stream] = builder_string(f->builder, name, len);
-		f->named_from[thread->stream] = feed_order(f);
-	}
+	if (site)
+		return recording_text(t, site->name);
+	if (device == SONDE_CPU)
+		return "cpu";
+	snprintf(buffer, size, device < NAME_FIRST_ID ? "gpu%u" : "device%u",
+		 device < NAME_FIRST_ID ? device - 1 : device);
+	return buffer;
 }
 
-static void on_instant(void *context, const trace_site *site, int64_t time_ns)
-{
-	feed *f = context;
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-	feed_allocation_done(f);
-	builder_instant(f->builder, f->at.track, time_ns, feed_site_of(f, site), 0, 't');
+static sonde_status load(int fd, recording_file *f, sonde_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, SONDE_E_IO, -1, S_ISDIR(st.st_mode) ? "is a directory" : "is not a file");
+	f->len = (size_t)st.st_size;
+	f->inode = (uint64_t)st.st_ino;
+	if (!f->len)
+		return SONDE_OK;
+	void *bytes = mapping_new(fd, f->len);
+	if (!bytes)
+		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
+	madvise(bytes, f->len, MADV_SEQUENTIAL);
+	f->bytes = bytes;
+	f->bytes_are = BYTES_MAPPED;
+	return SONDE_OK;
 }
 
-static void on_counter(void *context, const trace_site *site, int64_t time_ns, double value)
+bool recording_is_broken(const recording *r)
 {
-	feed *f = context;
-
-	feed_allocation_done(f);
-	builder_value(f->builder, f->process_track, feed_string(f, site->name), INDEX_NONE,
-		      feed_string(f, site->category), time_ns, value);
+	for (size_t i = 0; i < r->files.n; i++)
+		if (r->files.items[i].bytes_are == BYTES_MAPPED && mapping_is_broken(r->files.items[i].bytes))
+			return true;
+	return false;
 }
 
-static void on_flow(void *context, const trace_site *site, int64_t time_ns, uint64_t id, bool begins)
+bool recording_is_live(const recording *r)
 {
-	feed *f = context;
-	char text[24];
-
-	feed_allocation_done(f);
-	/* A number that looks like that of a text is kept as one. */
-	if (id >> 62) {
-		snprintf(text, sizeof text, "%" PRIu64, id);
-		id = UINT64_C(1) << 62 | feed_text(f, text);
-	}
-	builder_flow(f->builder, f->at.track, time_ns, feed_site_of(f, site), id, begins ? 's' : 'F', 0);
+	for (size_t i = 0; i < r->streams.n; i++)
+		if (r->streams.items[i].live)
+			return true;
+	return false;
 }
 
-static void on_pause(void *context, int64_t time_ns, bool paused)
+void recording_release_pages(const recording *t, size_t n, size_t *read)
 {
-	feed *f = context;
-	uint32_t name = feed_text(f, paused ? "recording paused" : "recording resumed");
-
-	feed_allocation_done(f);
-	builder_instant(f->builder, f->process_track, time_ns,
-			builder_site(f->builder, name, feed_text(f, "sonde"), CLASS_OTHER, NAME_MARK), 0, 'p');
-}
-
-static void on_meta(void *context, const char *key, size_t key_len, const char *value, size_t value_len)
-{
-	feed *f = context;
-
-	feed_allocation_done(f);
-	uint32_t number = intern(&f->meta_keys, key, key_len);
-	if (number == INTERN_NONE || (number == f->meta_from.n && !VEC_ADD(&f->meta_from))) {
-		f->failed = true;
+	*read += n;
+	if (*read < RECORDING_RESIDENT)
 		return;
-	}
-	/* Threads come in their order, but not when a recording is followed. */
-	if (f->meta_from.items[number] > feed_order(f))
-		return;
-	f->meta_from.items[number] = feed_order(f);
-	builder_meta(f->builder, -1, key, key_len, value, value_len, false);
+	*read = 0;
+	for (size_t i = 0; i < t->files.n; i++)
+		if (t->files.items[i].bytes_are == BYTES_MAPPED)
+			madvise(t->files.items[i].bytes, t->files.items[i].len, MADV_DONTNEED);
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
-
-static const char *device_name(const feed *f, uint32_t device, char *buffer, size_t size)
+static sonde_status open_and_load(recording_file *f, sonde_error *err)
 {
-	return trace_device_name(f->trace, f->thread->stream, device, buffer, size);
-}
+	int fd = open(f->path, O_RDONLY | O_CLOEXEC);
 
-/* Bounded: what is not below 2^63 comes from a stranger. */
-static int64_t signed_bytes(uint64_t bytes)
-{
-	return bytes <= INT64_MAX ? (int64_t)bytes : INT64_MAX;
-}
-
-void feed_allocation_done(feed *f)
-{
-	if (!f->at.has_allocation)
-		return;
-	arg_set_load(&f->args, f->at.allocation_args);
-	f->at.allocation.args = arg_set_finish(&f->args);
-	builder_allocation_add(f->builder, &f->at.allocation);
-	free(f->at.allocation_args);
-	f->at.allocation_args = NULL;
-	f->at.has_allocation = false;
-}
-
-static void on_memory(void *context, const walk_memory *m)
-{
-	feed *f = context;
-	char buffer[32];
-	bool unknown = m->is_free && m->bytes == UINT64_MAX;
-	const char *what = unknown ? TRACE_UNKNOWN_FREE : m->is_free ? TRACE_FREE : TRACE_ALLOC;
-
-	feed_allocation_done(f);
-	bool is_gpu = m->device != SONDE_CPU && m->device < NAME_FIRST_ID;
-	uint32_t device = feed_text(f, device_name(f, m->device, buffer, sizeof buffer));
-	f->at.allocation = (builder_allocation){
-		.time_ns = m->time_ns,
-		.track = f->at.track,
-		.site = builder_site(f->builder, device, feed_text(f, what), CLASS_MEMORY, NAME_DEVICE),
-		.device_type = m->device == SONDE_CPU ? 0
-			       : is_gpu		      ? 1
-						      : TRACE_DEVICE_OTHER,
-		.device = m->device == SONDE_CPU ? -1
-			  : is_gpu		 ? (int32_t)m->device - 1
-						 : (int32_t)(m->device & UINT16_MAX),
-		.address = m->address,
-		.bytes = unknown      ? 0
-			 : m->is_free ? -signed_bytes(m->bytes)
-				      : signed_bytes(m->bytes),
-		.total_bytes = signed_bytes(m->current_bytes),
-		.reserved_bytes = -1,
-	};
-	f->at.has_allocation = true;
-	if (m->tensor) {
-		arg_set_clear(&f->args);
-		arg_key(&f->args, "tensor", 6), arg_u64(&f->args, m->tensor);
-		f->at.allocation_args = arg_set_save(&f->args);
-	}
-}
-
-static void on_snapshot(void *context, const walk_snapshot *s)
-{
-	feed *f = context;
-	char buffer[32];
-	uint32_t device = feed_text(f, device_name(f, s->device, buffer, sizeof buffer));
-
-	feed_allocation_done(f);
-	arg_set_clear(&f->args);
-	arg_key(&f->args, "current_bytes", 13), arg_u64(&f->args, s->current_bytes);
-	arg_key(&f->args, "peak_bytes", 10), arg_u64(&f->args, s->peak_bytes);
-	arg_key(&f->args, "n_live", 6), arg_u64(&f->args, s->n_live);
-	builder_instant(f->builder, f->at.track, s->time_ns,
-			builder_site(f->builder, device, feed_text(f, "memory snapshot"), CLASS_MEMORY, NAME_DEVICE),
-			arg_set_finish(&f->args), 't');
-}
-
-/* ---- What was seen of the processes ------------------------------------------------------------------------------ */
-
-static void put_value(feed *f, uint32_t track, const char *name, const char *series, int64_t time_ns, double value)
-{
-	builder_value(f->builder, track, feed_text(f, name), series ? feed_text(f, series) : INDEX_NONE,
-		      feed_text(f, "process"), time_ns, value);
-}
-
-static void put_sample(feed *f, const process_sample *s)
-{
-	uint32_t track = feed_process_track(f, feed_process(f, s->pid));
-
-	put_value(f, track, "rss bytes", NULL, s->time_ns, (double)s->rss_bytes);
-	put_value(f, track, "cpu time ns", "user", s->time_ns, (double)s->user_ns);
-	put_value(f, track, "cpu time ns", "system", s->time_ns, (double)s->system_ns);
-	put_value(f, track, "threads", NULL, s->time_ns, s->n_threads);
-	put_value(f, track, "page faults", "minor", s->time_ns, (double)s->minor_faults);
-	put_value(f, track, "page faults", "major", s->time_ns, (double)s->major_faults);
-	if (s->read_bytes == UINT64_MAX)
-		return;
-	put_value(f, track, "read bytes", NULL, s->time_ns, (double)s->read_bytes);
-	put_value(f, track, "written bytes", NULL, s->time_ns, (double)s->write_bytes);
-}
-
-static void name_process(feed *f, uint32_t process, uint32_t name)
-{
-	index_process *p = builder_process_of(f->builder, process);
-
-	if (p && name != INDEX_NONE)
-		p->name = name;
-}
-
-/* Its command, as long as it has not said who it is. */
-static void put_processes(feed *f)
-{
-	for (size_t i = 0; i < f->trace->processes.n; i++) {
-		const trace_process *p = &f->trace->processes.items[i];
-		name_process(f, feed_process(f, p->pid), feed_text(f, p->command));
-	}
-	for (size_t i = 0; i < f->trace->streams.n; i++) {
-		const stream_block *info = &f->trace->streams.items[i].info;
-		bool program = f->trace->streams.items[i].has_info && *info->program;
-		if (f->process_names[i] != INDEX_NONE)
-			name_process(f, f->processes[i], f->process_names[i]);
-		else if (program)
-			name_process(f, f->processes[i], feed_text(f, info->program));
-	}
-	for (size_t i = 0; i < f->trace->samples.n; i++)
-		put_sample(f, &f->trace->samples.items[i]);
-}
-
-/* ---- What it says about itself ----------------------------------------------------------------------------------- */
-
-static void put_meta(feed *f, const trace_stream *s, const char *key, const char *value, size_t len)
-{
-	char name[300];
-
-	/* The recorder's own stream speaks for all. */
-	if (s->info.role == ROLE_OBSERVER)
-		snprintf(name, sizeof name, "%s", key);
-	else
-		snprintf(name, sizeof name, "%s of process %" PRIu32, key, s->info.pid);
-	builder_meta(f->builder, -1, name, strlen(name), value, len, false);
-}
-
-static void put_number(feed *f, const trace_stream *s, const char *key, int64_t value)
-{
-	char text[24];
-
-	put_meta(f, s, key, text, (size_t)snprintf(text, sizeof text, "%" PRId64, value));
-}
-
-/* The start and the end of a recording are part of its time even where nothing happened. */
-static void put_bounds(feed *f, uint32_t process, const stream_block *info)
-{
-	uint32_t track = feed_process_track(f, process), category = feed_text(f, "sonde");
-
-	builder_instant(f->builder, track, info->start_ns,
-			builder_site(f->builder, feed_text(f, "recording starts"), category, CLASS_OTHER, NAME_MARK), 0,
-			'p');
-	if (info->end_ns)
-		builder_instant(
-			f->builder, track, info->end_ns,
-			builder_site(f->builder, feed_text(f, "recording ends"), category, CLASS_OTHER, NAME_MARK), 0,
-			'p');
-}
-
-static void put_stream(feed *f, size_t i)
-{
-	const trace_stream *s = &f->trace->streams.items[i];
-
-	for (size_t k = 0; k < s->meta.n; k++)
-		if (strncmp(s->meta.items[k].key, "thread.", 7) != 0) /* those are names of tracks */
-			put_meta(f, s, s->meta.items[k].key, s->meta.items[k].value, strlen(s->meta.items[k].value));
-	if (s->modules)
-		put_meta(f, s, "modules", s->modules, s->modules_len);
-	if (!s->has_info)
-		return;
-	put_meta(f, s, "program", s->info.program, strlen(s->info.program));
-	put_meta(f, s, "host", s->info.host, strlen(s->info.host));
-	put_meta(f, s, "writer", s->info.writer, strlen(s->info.writer));
-	put_number(f, s, "start_utc_ns", s->info.start_utc_ns);
-	put_number(f, s, "start_ns", s->info.start_ns);
-	put_bounds(f, f->processes[i], &s->info);
-}
-
-/* Where each name is in the program's source, as one text. */
-static void put_source(json_writer *w, const sonde_trace *t, const trace_site *site)
-{
-	const name_record *r = site->record;
-
-	if (!r->file_len && !r->function_len)
-		return;
-	json_line(w), json_begin_object(w);
-	json_key(w, "name"), json_string(w, trace_text(t, site->name));
-	json_key(w, "category"), json_string(w, trace_text(t, site->category));
-	json_key(w, "file"), json_stringn(w, r->text + r->name_len, r->file_len);
-	json_key(w, "line"), json_u64(w, r->line);
-	json_key(w, "function"), json_stringn(w, r->text + r->name_len + r->file_len, r->function_len);
-	json_end_object(w);
-}
-
-static void put_sources(feed *f, const trace_stream *s)
-{
-	char *text = NULL, key[64];
-	size_t len = 0;
-	FILE *out = s->site_pages ? open_memstream(&text, &len) : NULL;
-
-	if (!s->site_pages)
-		return;
-	f->failed |= !out;
-	if (!out)
-		return;
-	json_writer w = json_to(out);
-	json_begin_array(&w);
-	for (size_t i = 0; i < 256; i++)
-		for (size_t k = 0; s->site_pages[i] && k < 256; k++)
-			if (s->site_pages[i][k].record)
-				put_source(&w, f->trace, &s->site_pages[i][k]);
-	json_end_array(&w);
-	f->failed |= fclose(out) != 0;
-	snprintf(key, sizeof key, "sources of process %" PRIu32, s->info.pid);
-	if (!f->failed && len > 2)
-		builder_meta(f->builder, -1, key, strlen(key), text, len, true);
-	free(text);
-}
-
-/* What is missing or was repaired; the words are those of `sonde info`. */
-static void put_diagnostics(feed *f, const walk_counts *counts)
-{
-	const trace_diagnostics *d = &f->trace->diagnostics;
-	const struct {
-		const char *kind;
-		bool lost;
-		uint64_t n;
-		int64_t first;
-	} all[] = {
-		{ "events lost because the ring was full", true, d->n_lost_full, -1 },
-		{ "events overwritten by newer ones", true, d->n_lost_overwritten, -1 },
-		{ "events lost in signal handlers", true, d->n_lost_signal, -1 },
-		{ "events that could not be written", true, d->n_lost_io, -1 },
-		{ "events in damaged parts of the file", true, d->n_lost_damaged, d->first_damage },
-		{ "recordings that were not closed and whose ring is gone", false, d->n_rings_missing, -1 },
-		{ "blocks that were damaged", false, d->n_damaged_blocks + counts->n_damaged, d->first_damage },
-		{ "bytes cut off at the end of the file", false, d->truncated_bytes, -1 },
-		{ "scopes open at the end", false, counts->n_open, -1 },
-		{ "scopes without an end, closed with the scope around them", false, counts->n_repaired, -1 },
-		{ "ends without a begin", false, counts->n_unmatched_ends, -1 },
-		{ "time stamps before their predecessor's", false, counts->n_clamped, -1 },
-		{ "events with times far outside of the recording, moved to when they were recorded", false,
-		  counts->n_outside, -1 },
-		{ "events with an unknown name", false, counts->n_unknown, -1 },
-		{ "names that found no room", false, d->n_names_refused, -1 },
-		{ "scopes nested too deep", true, counts->n_too_deep, -1 },
-	};
-
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		if (all[i].n)
-			builder_diagnostic(f->builder, all[i].kind, all[i].lost, all[i].n, f->path, all[i].first);
-}
-
-/* ---- The whole --------------------------------------------------------------------------------------------------- */
-
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-	feed *f = context;
-
-	return !f->failed && (!f->progress || f->progress(f->context, done, total));
-}
-
-walk_sink feed_sink(feed *f)
-{
-	return (walk_sink){
-		.context = f,
-		.thread = on_thread,
-		.named = on_named,
-		.begin = feed_begin,
-		.end = feed_end,
-		.instant = on_instant,
-		.counter = on_counter,
-		.flow = on_flow,
-		.memory = on_memory,
-		.launch = feed_launch,
-		.device = feed_device,
-		.snapshot = on_snapshot,
-		.op_meta = feed_note_op,
-		.meta = on_meta,
-		.stack = feed_stack,
-		.pause = on_pause,
-		.progress = on_progress,
-	};
-}
-
-void feed_rest(feed *f, const walk_counts *counts)
-{
-	builder_clock(f->builder, INDEX_CLOCK_MONOTONIC);
-	put_processes(f);
-	for (size_t i = 0; i < f->trace->streams.n; i++) {
-		put_stream(f, i);
-		put_sources(f, &f->trace->streams.items[i]);
-	}
-	put_diagnostics(f, counts);
-}
-
-sonde_status feed_status(const feed *f, sonde_status status, sonde_error *err)
-{
-	if (f->failed || f->args.failed || status == SONDE_E_MEMORY)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	if (fd < 0)
+		return error_set(err, SONDE_E_IO, -1, "%s", strerror(errno));
+	sonde_status status = load(fd, f, err);
+	close(fd);
 	return status;
 }
 
-void feed_done(feed *f)
+static recording_file *new_file(recording *t, const char *path, sonde_error *err)
 {
-	feed_slices_done(f);
-	feed_tracks_done(f);
-	arg_set_done(&f->args);
+	recording_file *f = t->files.n < RECORDING_RING ? VEC_ADD(&t->files) : NULL;
+
+	if (f)
+		f->path = path ? arena_strdup(&t->arena, path) : NULL;
+	if (f && (f->path || !path))
+		return f;
+	error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	return NULL;
 }
 
-static sonde_status walk_events(feed *f, walk_counts *ret_counts, sonde_error *err)
+recording_file *recording_map_file(recording *t, const char *path, sonde_error *err)
 {
-	const walk_sink sink = feed_sink(f);
-	sonde_status status = trace_walk(f->trace, &sink, ret_counts, err);
+	recording_file *f = new_file(t, path, err);
 
-	if (f->thread) {
-		feed_thread_done(f);
-		feed_process_done(f);
+	return f && !open_and_load(f, err) ? f : NULL;
+}
+
+/* A program that runs moved events from its ring to its file between our looks at the two: what the file has grown by
+   since the first look is there now. What both have is dropped later. */
+static sonde_status scan_again(recording *t, size_t file, sonde_error *err)
+{
+	const recording_file before = t->files.items[file];
+	recording_file *f = new_file(t, before.path, err);
+
+	if (!f)
+		return SONDE_E_MEMORY;
+	if (open_and_load(f, NULL))
+		return SONDE_OK; /* removed meanwhile: the first look counts */
+	f->from = block_padded(before.cut) < f->len ? block_padded(before.cut) : f->len;
+	t->diagnostics.truncated_bytes -= before.truncated; /* a block that was being written */
+	return recording_scan(t, t->files.n - 1, err);
+}
+
+static sonde_status join_streams(recording *t, size_t file, bool *ret_live, sonde_error *err)
+{
+	for (size_t i = 0, n = t->streams.n; i < n; i++) {
+		const recording_stream *s = &t->streams.items[i];
+		if (s->file != file || !s->has_info || s->info.state != STREAM_OPEN || s->info.role != ROLE_PROGRAM)
+			continue;
+		if (!recording_join(t, s->id))
+			return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+		*ret_live |= t->streams.items[i].live;
 	}
+	return SONDE_OK;
+}
+
+/* Its number when recording_resume() has mapped it, else files.n. */
+static size_t find_file(const recording *t, const char *path)
+{
+	size_t i = 0;
+
+	while (i < t->files.n && (!path || !t->files.items[i].path || strcmp(t->files.items[i].path, path) != 0))
+		i++;
+	return i;
+}
+
+static sonde_status load_source(recording *t, const recording_source *from, sonde_error *err)
+{
+	recording_file *f = new_file(t, from->path, err);
+
+	if (!f) {
+		free(from->bytes);
+		return SONDE_E_MEMORY;
+	}
+	f->bytes = from->bytes;
+	f->len = from->len;
+	return from->bytes ? SONDE_OK : open_and_load(f, err);
+}
+
+static sonde_status add_file(recording *t, const recording_source *from, sonde_error *err)
+{
+	bool is_copy = from->bytes != NULL, is_live = false;
+	size_t file = is_copy ? t->files.n : find_file(t, from->path);
+	sonde_status status = file < t->files.n ? SONDE_OK : load_source(t, from, err);
+
+	if (status == SONDE_E_MEMORY)
+		return status;
+	if (!status)
+		status = recording_scan(t, file, err);
+	if (status)
+		return error_prefix(err, status, from->path ? from->path : "standard input");
+	status = join_streams(t, file, &is_live, err);
+	return !status && is_live && !is_copy ? scan_again(t, file, err) : status;
+}
+
+bool recording_find_parts(const char *path, glob_t *ret_found)
+{
+	static const char end[] = ".part.*";
+	char pattern[8200];
+	size_t n = 0;
+
+	for (; *path && n + 2 + sizeof end <= sizeof pattern; path++) {
+		if (strchr("*?[\\", *path))
+			pattern[n++] = '\\';
+		pattern[n++] = *path;
+	}
+	memcpy(pattern + n, end, sizeof end);
+	return !*path && glob(pattern, 0, NULL, ret_found) == 0;
+}
+
+/* A `sonde record` that was killed left the recordings of its programs beside its own. */
+static sonde_status add_parts(recording *t, const recording_source *from, sonde_error *err)
+{
+	glob_t found;
+	sonde_status status = SONDE_OK;
+
+	if (!recording_find_parts(from->path, &found))
+		return SONDE_OK;
+	for (size_t i = 0; i < found.gl_pathc && !status; i++) {
+		size_t len = strlen(found.gl_pathv[i]);
+		sonde_error part_err;
+		if (len >= 5 && strcmp(found.gl_pathv[i] + len - 5, ".ring") == 0)
+			continue;
+		status = add_file(t, &(recording_source){ .path = found.gl_pathv[i] }, &part_err);
+		/* A process that was killed before its first block leaves an empty part, which takes nothing from the
+		   rest. */
+		if (status == SONDE_E_MEMORY || status == SONDE_E_VERSION)
+			error_set(err, status, part_err.position, "%s", part_err.message);
+		else
+			status = SONDE_OK;
+	}
+	globfree(&found);
 	return status;
 }
 
-static sonde_status feed_all(feed *f, const sonde_trace *t, sonde_error *err)
+static bool has_open_observer(const recording *t)
 {
-	walk_counts counts;
-	sonde_status status = feed_use(f, t) ? walk_events(f, &counts, err) : SONDE_E_MEMORY;
+	for (size_t i = 0; i < t->streams.n; i++)
+		if (t->streams.items[i].info.role == ROLE_OBSERVER && t->streams.items[i].info.state == STREAM_OPEN)
+			return true;
+	return false;
+}
+
+/* ---- Public ------------------------------------------------------------------------------------------------------ */
+
+static sonde_status complete(recording *t, sonde_status status, recording **ret_trace, sonde_error *err)
+{
+	recording_unsaved unsaved = { 0 };
+	char text[8192];
 
 	if (!status)
-		feed_rest(f, &counts);
-	status = feed_status(f, status, err);
-	feed_done(f);
-	return status;
-}
-
-sonde_status recording_feed(const sonde_trace *t, builder *b, uint32_t file, recording_progress *progress,
-			    void *context, sonde_error *err)
-{
-	const char *path = t->files.n ? t->files.items[0].path : NULL;
-	feed f = { .builder = b,
-		   .file = file,
-		   .path = path ? path : "",
-		   .progress = progress,
-		   .context = context,
-		   .args = { .builder = b },
-		   .queue = UINT32_MAX };
-
-	return feed_all(&f, t, err);
-}
-
-/* The directory of the recording; "" where there is none. */
-static void directory_of(const sonde_trace *t, char *ret_dir, size_t size)
-{
-	const char *path = t->files.n ? t->files.items[0].path : NULL, *slash = path ? strrchr(path, '/') : NULL;
-
-	if (slash && slash > path && (size_t)(slash - path) < size)
-		snprintf(ret_dir, size, "%.*s", (int)(slash - path), path);
-	else
-		snprintf(ret_dir, size, "%s", !path ? "" : slash ? "/" : ".");
-}
-
-sonde_status trace_build_index_as(const sonde_trace *t, const builder_options *options, sonde_index **ret_index,
-				  sonde_error *err)
-{
-	builder_options given = *options;
-	char dir[PATH_MAX];
-
-	directory_of(t, dir, sizeof dir);
-	given.spill_dir = dir;
-	given.spill_bytes = given.spill_bytes ? given.spill_bytes : BUILDER_SPILL_BYTES;
-	builder *b = builder_new(&given);
-	if (!b)
-		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	feed f = { .builder = b,
-		   .progress = given.progress,
-		   .context = given.context,
-		   .args = { .builder = b },
-		   .queue = UINT32_MAX };
-	sonde_status status = feed_all(&f, t, err);
+		status = recording_finish(t, err);
 	if (!status)
-		status = builder_finish(b, ret_index, err);
-	builder_free(b);
+		recording_add_unsaved(t, &unsaved);
+	if (unsaved.n_events) {
+		recording_unsaved_text(&unsaved, t->files.items[0].path, text, sizeof text);
+		t->warning = arena_strdup(&t->arena, text);
+	}
+	if (status)
+		recording_free(t);
+	else
+		*ret_trace = t;
 	return status;
 }
 
-sonde_status trace_build_index_with(const sonde_trace *t, unsigned n_threads, recording_progress *progress,
-				    void *context, sonde_index **ret_index, sonde_error *err)
+static recording *new_trace(void)
 {
-	return trace_build_index_as(
-		t, &(builder_options){ .n_threads = n_threads, .progress = progress, .context = context }, ret_index,
-		err);
+	recording *t = calloc(1, sizeof *t);
+
+	if (t)
+		t->diagnostics.first_damage = -1;
+	return t;
 }
 
-sonde_status trace_build_index(const sonde_trace *t, unsigned n_threads, sonde_index **ret_index, sonde_error *err)
+sonde_status recording_open_memory(const void *bytes, size_t len, recording **ret_trace, sonde_error *err)
 {
-	return trace_build_index_with(t, n_threads, NULL, NULL, ret_index, err);
+	recording *t = new_trace();
+	recording_file *f = t ? VEC_ADD(&t->files) : NULL;
+
+	if (!f) {
+		recording_free(t);
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	}
+	*f = (recording_file){ .bytes = (uint8_t *)bytes, .len = len, .bytes_are = BYTES_BORROWED };
+	return complete(t, recording_scan(t, 0, err), ret_trace, err);
+}
+
+/* The trace from before when its files have only grown, otherwise an empty one. NULL when out of memory. */
+static recording *begin_trace(const recording_source *first)
+{
+	bool is_resumed = false;
+	recording *t = new_trace();
+
+	if (t && first->before && !recording_resume(t, first->before, &is_resumed)) {
+		recording_free(t);
+		return NULL;
+	}
+	if (t && first->before && !is_resumed) {
+		recording_free(t);
+		t = new_trace();
+	}
+	if (t)
+		t->whole_max = first->whole_max;
+	return t;
+}
+
+sonde_status recording_open(const recording_source *sources, size_t n, recording **ret_trace, sonde_error *err)
+{
+	recording *t = n ? begin_trace(&sources[0]) : new_trace();
+	sonde_status status = t ? SONDE_OK : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+
+	for (size_t i = 0; i < n; i++) {
+		if (status) {
+			free(sources[i].bytes);
+			continue;
+		}
+		status = add_file(t, &sources[i], err);
+		if (!status && sources[i].path && has_open_observer(t))
+			status = add_parts(t, &sources[i], err);
+	}
+	return t ? complete(t, status, ret_trace, err) : status;
+}
+
+/* What it does not share with the trace that it was made of. */
+static void free_window(recording *w)
+{
+	VEC_DONE(&w->streams);
+	VEC_DONE(&w->blocks);
+	VEC_DONE(&w->threads);
+	recording_free(w->whole);
+	free(w);
+}
+
+void recording_free(recording *t)
+{
+	if (!t)
+		return;
+	if (t->whole) {
+		free_window(t);
+		return;
+	}
+	for (size_t i = 0; i < t->streams.n; i++) {
+		recording_stream *s = &t->streams.items[i];
+		for (size_t k = 0; s->site_pages && k < 256; k++)
+			free(s->site_pages[k]);
+		free(s->site_pages);
+		free(s->segments);
+		VEC_DONE(&s->pairs);
+		VEC_DONE(&s->file_pairs);
+		VEC_DONE(&s->meta);
+	}
+	for (size_t i = 0; i < t->owned.n; i++)
+		free(t->owned.items[i]);
+	for (size_t i = 0; i < t->files.n; i++) {
+		if (t->files.items[i].bytes_are == BYTES_MAPPED)
+			mapping_free(t->files.items[i].bytes, t->files.items[i].len);
+		else if (t->files.items[i].bytes_are == BYTES_OWNED)
+			free(t->files.items[i].bytes);
+	}
+	VEC_DONE(&t->streams);
+	VEC_DONE(&t->owned);
+	VEC_DONE(&t->files);
+	VEC_DONE(&t->blocks);
+	VEC_DONE(&t->threads);
+	VEC_DONE(&t->processes);
+	VEC_DONE(&t->samples);
+	intern_done(&t->strings);
+	intern_done(&t->stream_ids);
+	arena_done(&t->arena);
+	free(t);
 }

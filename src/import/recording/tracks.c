@@ -17,6 +17,14 @@ static void *grown(void *items, size_t n_before, size_t n, size_t size)
 	return more;
 }
 
+/* What the recorder says is about the program that it started. */
+static int64_t pid_of(const recording *r, size_t stream)
+{
+	const stream_block *info = &r->streams.items[stream].info;
+
+	return info->role == ROLE_OBSERVER && r->processes.n ? r->processes.items[0].pid : (int64_t)info->pid;
+}
+
 static bool add_streams(feed *f)
 {
 	size_t before = f->n_streams, n = f->trace->streams.n;
@@ -31,13 +39,13 @@ static bool add_streams(feed *f)
 		return false;
 	for (size_t i = before; i < n; i++) {
 		f->process_names[i] = INDEX_NONE;
-		f->processes[i] = feed_process(f, f->trace->streams.items[i].info.pid);
+		f->processes[i] = feed_process(f, pid_of(f->trace, i));
 	}
 	f->n_streams = n;
 	return true;
 }
 
-bool feed_use(feed *f, const sonde_trace *trace)
+bool feed_use(feed *f, const recording *trace)
 {
 	f->trace = trace;
 	f->stream = f->queue_stream = NULL;
@@ -72,15 +80,15 @@ uint32_t feed_string(feed *f, uint32_t string)
 	if (string >= f->trace->strings.n)
 		return feed_text(f, "?");
 	if (!f->strings[string])
-		f->strings[string] = feed_text(f, trace_text(f->trace, string)) + 1;
+		f->strings[string] = feed_text(f, recording_text(f->trace, string)) + 1;
 	return f->strings[string] - 1;
 }
 
-static site_class class_of(const sonde_trace *t, const trace_site *site)
+static site_class class_of(const recording *t, const trace_site *site)
 {
 	static const site_class classes[] = { CLASS_OTHER,     CLASS_COMPUTE, CLASS_MEMORY,
 					      CLASS_DATA_LOAD, CLASS_SYNC,    CLASS_COMMUNICATION };
-	const char *category = trace_text(t, site->category);
+	const char *category = recording_text(t, site->category);
 
 	if (site->kind == NAME_STEP || site->kind == NAME_PHASE)
 		return site->kind == NAME_STEP ? CLASS_STEP : CLASS_PHASE;
@@ -208,14 +216,14 @@ static int32_t device_number(uint32_t device)
 
 uint32_t feed_queue_track(feed *f, uint32_t queue)
 {
-	const trace_site *site = trace_site_of(f->stream, queue);
+	const trace_site *site = recording_site_of(f->stream, queue);
 	bool known = site && site->kind == NAME_STREAM;
 	uint32_t stream = (uint32_t)(f->stream - f->trace->streams.items), device = known ? site->record->category : 0;
 	uint32_t process = feed_process(f, DEVICE_PID + (int64_t)stream * 65536 + device);
 	uint32_t track = builder_track(f->builder, TRACK_STREAM, process, queue, INDEX_NONE, INDEX_NONE);
 	char buffer[32];
 
-	const char *name = known ? trace_device_name(f->trace, stream, device, buffer, sizeof buffer) : "device";
+	const char *name = known ? recording_device_name(f->trace, stream, device, buffer, sizeof buffer) : "device";
 	uint32_t string = feed_text(f, name);
 	index_process *made = builder_process_of(f->builder, process);
 	if (made) {
@@ -225,7 +233,7 @@ uint32_t feed_queue_track(feed *f, uint32_t queue)
 	index_track *lane = builder_track_of(f->builder, track);
 	if (lane)
 		lane->device = known ? device_number(device) : -1;
-	const char *text = known ? trace_text(f->trace, site->name) : "stream";
+	const char *text = known ? recording_text(f->trace, site->name) : "stream";
 	feed_name_thread(f, track, text, strlen(text));
 	return track;
 }

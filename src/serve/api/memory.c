@@ -15,7 +15,7 @@ enum { PIXELS_MAX = 4096, DEVICES_MAX = 64, LOOKED_UP = 20000, NAMES_MAX = 100 }
 
 typedef struct device {
 	int32_t rank;
-	uint32_t number;     /* for trace_index_device_name() */
+	uint32_t number;     /* for trace_device_name() */
 	int64_t *max, *last; /* per pixel; -1: nothing happened there */
 	int64_t current, peak, peak_ns;
 	uint64_t peak_row;
@@ -40,7 +40,7 @@ typedef struct memory {
 static device *device_of(memory *m, const int64_t *row, bool *failed)
 {
 	int32_t rank = index_rank_of(m->ix, (uint32_t)row[ALLOCATION_TRACK]);
-	uint32_t number = trace_index_device(m->trace, row);
+	uint32_t number = trace_device_of(m->trace, row);
 
 	for (size_t i = 0; i < m->n; i++)
 		if (m->devices[i].rank == rank && m->devices[i].number == number)
@@ -246,7 +246,7 @@ static void put_device(json_writer *w, const memory *m, uint32_t number, share *
 	char name[64];
 
 	json_begin_object(w);
-	put_text(w, "name", trace_index_device_name(m->trace, d->number, name, sizeof name));
+	put_text(w, "name", trace_device_name(m->trace, d->number, name, sizeof name));
 	put_known(w, "rank", d->rank >= 0, d->rank);
 	put_bool(w, "is_total_known", d->is_total_known);
 	put_u64(w, "n_allocations", d->n_allocations);

@@ -147,9 +147,9 @@ static void read_options(call *c, sonde_analyze_options *o)
 		o->use_time = true;
 		o->from_ns = since_start(c->opened->ix, from);
 		o->to_ns = since_start(c->opened->ix, to);
-	} else if (c->opened->trace->is_window && !o->use_steps) { /* what is not here was not idle */
+	} else if (trace_is_window(c->opened->trace) && !o->use_steps) { /* what is not here was not idle */
 		o->use_time = true;
-		o->from_ns = since_start(c->opened->ix, c->opened->trace->window_ns);
+		o->from_ns = since_start(c->opened->ix, c->opened->trace->recording->window_ns);
 		o->to_ns = since_start(c->opened->ix, index_end_ns(c->opened->ix)) + 1;
 	}
 	o->ranks = request_text(c->request, "ranks");

@@ -26,14 +26,14 @@ static void put_window(json_writer *w, const session *s)
 	const opened *o = s->opened;
 
 	json_key(w, "window");
-	if (!o || !o->trace->is_window) {
+	if (!o || !trace_is_window(o->trace)) {
 		json_null(w);
 		return;
 	}
 	json_begin_object(w);
-	put_i64(w, "from_ns", since_start(o->ix, o->trace->window_ns));
-	put_i64(w, "dur_ns", index_end_ns(o->ix) - o->trace->window_ns);
-	put_u64(w, "n_events", trace_n_shown(o->trace));
+	put_i64(w, "from_ns", since_start(o->ix, o->trace->recording->window_ns));
+	put_i64(w, "dur_ns", index_end_ns(o->ix) - o->trace->recording->window_ns);
+	put_u64(w, "n_events", o->trace->recording->n_shown);
 	put_bool(w, "catches_up", o->catches_up);
 	json_end_object(w);
 }
@@ -117,7 +117,7 @@ static void put_diagnostics(json_writer *w, const sonde_index *ix)
 	put_list(w, "diagnostics");
 	for (size_t i = 0; i < n; i++) {
 		json_begin_object(w);
-		put_text(w, "kind", index_text(ix, d[i].kind));
+		put_text(w, "kind", index_text(ix, d[i].text));
 		put_text(w, "file", index_text(ix, d[i].file));
 		put_u64(w, "count", d[i].count);
 		put_known(w, "first_byte", d[i].first >= 0, d[i].first);
@@ -188,7 +188,7 @@ void api_session(call *c, reply *out)
 	pthread_mutex_lock(&c->server->lock);
 	put_session(w, c->session);
 	pthread_mutex_unlock(&c->server->lock);
-	put_text(w, "kind", trace_is_imported(c->opened->trace) ? "imported" : "recording");
+	put_text(w, "kind", c->opened->trace->is_recorded ? "recording" : "imported");
 	put_i64(w, "duration_ns", since_start(ix, index_end_ns(ix)));
 	put_i64(w, "start_ns", index_start_ns(ix));
 	put_text(w, "clock", (const char *[]){ "trace", "epoch", "monotonic" }[index_clock_of(ix) % 3]);

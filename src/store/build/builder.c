@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "store/build/builder_state.h"
-#include "store/trace.h"
 
 builder *builder_new(const builder_options *options)
 {
@@ -320,21 +319,23 @@ void builder_meta(builder *b, int32_t rank, const char *key, size_t key_len, con
 		b->metas.items[number] = (index_meta){ key_string, value_string, rank, json };
 }
 
-void builder_diagnostic(builder *b, const char *kind, bool lost, uint64_t n, const char *file, int64_t position)
+void builder_diagnostic(builder *b, const builder_problem *problem)
 {
+	const char *text = problem->text ? problem->text : diagnostic_infos[problem->kind].many;
 	uint32_t number;
 
-	if (builder_is_new(b, &b->diagnostic_keys, kind, strlen(kind), b->diagnostics.n, &number)) {
+	if (builder_is_new(b, &b->diagnostic_keys, text, strlen(text), b->diagnostics.n, &number)) {
 		index_diagnostic *d = builder_or_fail(b, VEC_ADD(&b->diagnostics));
 		if (!d)
 			return;
-		d->kind = builder_string(b, kind, strlen(kind));
-		d->file = file ? builder_string(b, file, strlen(file)) : INDEX_NONE;
-		d->first = position;
-		d->lost = lost;
+		d->kind = problem->kind;
+		d->text = builder_string(b, text, strlen(text));
+		d->file = problem->file ? builder_string(b, problem->file, strlen(problem->file)) : INDEX_NONE;
+		d->first = problem->position;
+		d->lost = problem->kind < DIAGNOSTIC_KINDS && diagnostic_infos[problem->kind].lost;
 	}
 	if (number < b->diagnostics.n)
-		b->diagnostics.items[number].count += n;
+		b->diagnostics.items[number].count += problem->n;
 }
 
 void builder_clock(builder *b, index_clock clock)

@@ -145,12 +145,14 @@ uint32_t builder_args_at(builder *b, uint32_t template, const int64_t *values);
 #define BUILDER_RANK_OF(file) (-2 - (int32_t)(file))
 void builder_meta(builder *b, int32_t rank, const char *key, size_t key_len, const char *value, size_t len, bool json);
 /* Adds n to the count of this kind; the first call's file and position stay. */
-void builder_diagnostic(builder *b, const char *kind, bool lost, uint64_t n, const char *file, int64_t position);
-/* What builder_finish counts by itself. */
-#define BUILDER_OVERLAPPING "overlapping slices in extra lanes"
-#define BUILDER_TOO_DEEP "slices nested deeper than 1024"
-#define BUILDER_UNBOUND "unbound flow points"
-#define BUILDER_NO_LAUNCH "device slices without a launch"
+typedef struct builder_problem {
+	diagnostic_kind kind;
+	uint64_t n;
+	const char *text; /* instead of the kind's own; may be NULL */
+	const char *file; /* where first; may be NULL */
+	int64_t position; /* in it, -1: unknown */
+} builder_problem;
+void builder_diagnostic(builder *b, const builder_problem *problem);
 void builder_clock(builder *b, index_clock clock);
 
 /* Steps are found by it: slices of CLASS_STEP, their number from the name's last digits ("ProfilerStep#12") or, of our

@@ -1,6 +1,5 @@
 /* Events of the builder, into arrays; see builder.h. */
 #include "store/build/builder_state.h"
-#include "store/trace.h"
 
 /* Times that could overflow when they are added end here. */
 static inline void bound(builder_slice *s)

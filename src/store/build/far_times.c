@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include "base/json_write.h"
 #include "store/build/builder_state.h"
-#include "store/trace.h"
 
 enum { PLACES = 4096, TOLD_MAX = 100, NAME_BYTES = 100 };
 _Static_assert(2 * (TRACE_NS_MAX / PLACES) < FAR_LEAST_NS, "one place holds nothing that is far from the rest of it");

@@ -10,7 +10,6 @@
  */
 #include "base/error.h"
 #include "store/build/builder_state.h"
-#include "store/trace.h"
 
 /* ---- Order ------------------------------------------------------------------------------------------------------- */
 
@@ -312,6 +311,11 @@ static void sum_sites(builder *b)
 	intern_done(&b->site_keys);
 }
 
+static void note(builder *b, diagnostic_kind kind, uint64_t n)
+{
+	builder_diagnostic(b, &(builder_problem){ .kind = kind, .n = n, .position = -1 });
+}
+
 static void add_diagnostics(builder *b, uint64_t n_unbound)
 {
 	size_t n;
@@ -324,13 +328,13 @@ static void add_diagnostics(builder *b, uint64_t n_unbound)
 		n_deep += tracks[i].n_deep;
 	}
 	if (n_overlapping)
-		builder_diagnostic(b, BUILDER_OVERLAPPING, false, n_overlapping, NULL, -1);
+		note(b, DIAGNOSTIC_OVERLAPPING, n_overlapping);
 	if (n_deep)
-		builder_diagnostic(b, BUILDER_TOO_DEEP, false, n_deep, NULL, -1);
+		note(b, DIAGNOSTIC_TOO_DEEP, n_deep);
 	if (n_unbound)
-		builder_diagnostic(b, BUILDER_UNBOUND, false, n_unbound, NULL, -1);
+		note(b, DIAGNOSTIC_UNBOUND_FLOWS, n_unbound);
 	if (b->n_without_launch)
-		builder_diagnostic(b, BUILDER_NO_LAUNCH, false, b->n_without_launch, NULL, -1);
+		note(b, DIAGNOSTIC_NO_LAUNCH, b->n_without_launch);
 }
 _Static_assert(NEST_DEPTH == 1024, "said in a diagnostic");
 

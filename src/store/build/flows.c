@@ -5,7 +5,6 @@
  */
 #include "base/search.h"
 #include "store/build/builder_state.h"
-#include "store/trace.h"
 
 /* A track's points that have not been put into the table yet. */
 typedef struct flow_run {

@@ -6,7 +6,6 @@
  *   lane_feed_finish()   packs the rest and binds the track's flow points, by reading the blocks again
  */
 #include "store/build/builder_state.h"
-#include "store/trace.h"
 
 typedef struct feed_depth {
 	uint64_t child_ns; /* of children whose parent has not come yet */

@@ -10,7 +10,6 @@
  * Flow points are bound on the way: when the sweep stands at a time, the stacks hold the slices around it.
  */
 #include "store/build/builder_state.h"
-#include "store/trace.h"
 
 typedef struct open_slice {
 	int64_t start_ns, end_ns;

@@ -7,7 +7,6 @@
  */
 #include "store/build/builder_state.h"
 #include "base/threads.h"
-#include "store/trace.h"
 
 #define SORT_NAME sort_instants
 #define SORT_TYPE build_instant

@@ -27,6 +27,18 @@
 #include "store/index/args.h"
 #include <sonde/error.h>
 
+/*
+ * Times of a trace, and so their differences, stay far from overflow: 73 years either way. Every time that comes from a
+ * file is bounded once, where it is read.
+ */
+#define TRACE_NS_MAX (INT64_MAX / 4)
+static inline int64_t trace_bounded_ns(int64_t ns)
+{
+	if (__builtin_expect((uint64_t)ns + TRACE_NS_MAX <= 2 * (uint64_t)TRACE_NS_MAX, 1))
+		return ns;
+	return ns < 0 ? -TRACE_NS_MAX : TRACE_NS_MAX;
+}
+
 typedef struct sonde_index sonde_index;
 
 #define INDEX_NO_SLICE UINT64_MAX

@@ -14,7 +14,7 @@
 #ifndef SONDE_TESTS_TRAINING_H
 #define SONDE_TESTS_TRAINING_H
 
-#include "unit/store/make_file.h"
+#include "unit/import/recording/make_file.h"
 
 enum { STEP = 40, P, Q, FORWARD, MATMUL, LOAD, LOSS, F };
 

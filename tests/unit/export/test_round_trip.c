@@ -42,7 +42,7 @@ static bool has_duplicates(const sonde_index *ix)
 	const index_diagnostic *d = index_diagnostics(ix, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (strncmp(index_text(ix, d[i].kind), "duplicate keys", 14) == 0)
+		if (strncmp(index_text(ix, d[i].text), "duplicate keys", 14) == 0)
 			return true;
 	return false;
 }

@@ -312,7 +312,7 @@ static inline void tell_lists(const teller *t)
 	const index_diagnostic *d = index_diagnostics(t->ix, &n);
 	for (size_t i = 0; i < n; i++, d++)
 		fprintf(t->out, "%s %" PRIu64 " from %" PRId64 ": %s\n", d->lost ? "lost" : "repaired", d->count,
-			d->first, index_text(t->ix, d->kind));
+			d->first, index_text(t->ix, d->text));
 }
 
 static inline uint64_t imported_lost(const imported *i)

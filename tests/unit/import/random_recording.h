@@ -12,7 +12,7 @@
 #define SONDE_TESTS_RANDOM_RECORDING_H
 
 #include "base/vec.h"
-#include "unit/store/make_file.h"
+#include "unit/import/recording/make_file.h"
 #include <sonde/record.h>
 
 enum { SCOPE = 140, N_SCOPES = 6, PHASE = 150, STEP, MARK, COUNTER, OP, QUEUE, FLOW, LATE };

@@ -123,13 +123,12 @@ typedef struct whole {
 	size_t lens[N_QUESTIONS];
 } whole;
 
-static sonde_trace *open_prepared(const char *path)
+static sonde_trace *open_path(const char *path)
 {
 	sonde_trace *t;
 
 	if (sonde_trace_open(path, &t, NULL))
 		return NULL;
-	assert_int_equal(sonde_trace_prepare(t, NULL, NULL), SONDE_OK);
 	return t;
 }
 
@@ -137,7 +136,7 @@ static void take_answers(whole *w, const char *path)
 {
 	w->path = path;
 	w->bytes = temp_read(path, &w->len);
-	sonde_trace *t = open_prepared(path);
+	sonde_trace *t = open_path(path);
 	assert_non_null(t);
 	for (size_t i = 0; i < N_QUESTIONS; i++) {
 		w->answers[i] = answer(t, i, &w->lens[i]);
@@ -186,7 +185,7 @@ static void with_flips(const whole *w, void (*check)(const whole *w, const sonde
 		w->bytes[at] ^= (uint8_t)(1u << bit);
 		temp_write(w->path, w->bytes, w->len);
 		w->bytes[at] ^= (uint8_t)(1u << bit);
-		sonde_trace *t = open_prepared(w->path);
+		sonde_trace *t = open_path(w->path);
 		if (t)
 			check(w, t, i % N_QUESTIONS, 8 * at + bit);
 		sonde_trace_free(t);
@@ -228,7 +227,7 @@ static void an_imported_file_answers_right_or_says_what_is_damaged(void **state)
 
 	(void)state;
 	save_recording(path, &len);
-	sonde_trace *t = open_prepared(path);
+	sonde_trace *t = open_path(path);
 	assert_int_equal(sonde_trace_save(t, path, NULL), SONDE_OK);
 	sonde_trace_free(t);
 	take_answers(&w, path);
@@ -240,7 +239,7 @@ static void an_imported_file_answers_right_or_says_what_is_damaged(void **state)
 /* An index that cannot be opened is made anew: reports of the recording say so. */
 static void right(const whole *w, const sonde_trace *t, size_t question, size_t bit)
 {
-	bool says_so = question < N_ANALYSES && t->diagnostics.torn_index_bytes;
+	bool says_so = question < N_ANALYSES && t->recording->torn_index_bytes;
 
 	if ((!is_right(w, t, question) && !says_so) || sonde_trace_damage(t, NULL))
 		fail_msg("bit %zu changes answer %zu", bit, question);
@@ -274,7 +273,7 @@ static void a_mended_page_is_written_back(void **state)
 	bytes[at] ^= 1;
 	temp_write(path, bytes, len);
 	bytes[at] ^= 1;
-	sonde_trace *t = open_prepared(path);
+	sonde_trace *t = open_path(path);
 	assert_int_equal(index_verify(t->index, NULL), SONDE_OK);
 	assert_int_equal(index_n_mended(t->index), 1);
 	sonde_trace_free(t);
@@ -292,14 +291,14 @@ static void a_damaged_index_is_not_copied(void **state)
 
 	(void)state;
 	save_recording(path, &len);
-	sonde_trace *t = open_prepared(path);
+	sonde_trace *t = open_path(path);
 	assert_int_equal(sonde_trace_save(t, path, NULL), SONDE_OK);
 	sonde_trace_free(t);
 	uint8_t *bytes = temp_read(path, &len);
 	const index_section *slices = (const index_section *)(bytes + sizeof(index_header)) + SECTION_SLICES;
 	bytes[slices->offset + 100] ^= 1;
 	temp_write(path, bytes, len);
-	t = open_prepared(path);
+	t = open_path(path);
 	assert_non_null(t);
 	assert_int_equal(sonde_trace_save(t, copy, &err), SONDE_E_FORMAT);
 	assert_non_null(strstr(err.message, "slices cannot be read"));

@@ -5,9 +5,9 @@
 #include <signal.h>
 #include "store/build/builder.h"
 #include "unit/import/packed.h"
-#include "unit/store/make_file.h"
+#include "unit/import/recording/make_file.h"
 
-static blob make_recording(void)
+static blob small_recording(void)
 {
 	maker m = { 0 };
 
@@ -28,8 +28,8 @@ static blob make_index(const char *name, int64_t start_ns, int32_t rank)
 	uint32_t site = builder_site(b, builder_string(b, name, strlen(name)), builder_string(b, "cpu_op", 6),
 				     CLASS_COMPUTE, 0);
 	uint32_t process = builder_process(b, 0, 7, INDEX_NONE);
-	builder_slice slice = { .start_ns = start_ns, .dur_ns = 100, .site = site };
-	builder_slices(b, builder_track(b, TRACK_THREAD, process, 8, INDEX_NONE, INDEX_NONE), &slice, 1);
+	builder_slice one = { .start_ns = start_ns, .dur_ns = 100, .site = site };
+	builder_slices(b, builder_track(b, TRACK_THREAD, process, 8, INDEX_NONE, INDEX_NONE), &one, 1);
 	if (rank >= 0)
 		builder_file_rank(b, 0, rank);
 	assert_int_equal(builder_finish(b, &ix, NULL), SONDE_OK);
@@ -42,9 +42,12 @@ static blob make_index(const char *name, int64_t start_ns, int32_t rank)
 
 static void check_recording(const sonde_trace *t)
 {
-	assert_null(t->index);
-	assert_int_equal(t->diagnostics.n_kept, 2);
-	assert_int_equal(t->threads.n, 1);
+	sonde_trace_facts facts = { .struct_size = sizeof facts };
+
+	sonde_trace_get_facts(t, &facts);
+	assert_int_equal(facts.n_events, 2);
+	assert_int_equal(index_n_slices(t->index), 1);
+	assert_true(t->is_recorded && t->recording);
 }
 
 static void check_index(const sonde_trace *t)
@@ -89,7 +92,7 @@ static sonde_status open_pipe(blob packed, sonde_trace **ret_trace, sonde_error 
 static void own_files_open_however_they_come(void **state)
 {
 	blob (*const packs[])(blob) = { NULL, gzipped, zstded };
-	blob files[] = { make_recording(), make_index("mm", 5000, -1) };
+	blob files[] = { small_recording(), make_index("mm", 5000, -1) };
 	void (*const checks[])(const sonde_trace *) = { check_recording, check_index };
 
 	(void)state;
@@ -132,13 +135,12 @@ static void a_recording_brings_its_index_along(void **state)
 	make_save(&m, temp_path("run.sonde"));
 	assert_int_equal(sonde_trace_open(temp_path("run.sonde"), &t, NULL), SONDE_OK);
 	assert_non_null(t->index);
-	assert_int_equal(t->streams.n, 1);
-	assert_false(trace_is_imported(t));
+	assert_int_equal(t->recording->streams.n, 1);
 	sonde_trace_free(t);
 	m.bytes[footer.offset + 20] ^= 1; /* the header's checksum is wrong now */
 	make_save(&m, temp_path("run.sonde"));
 	assert_int_equal(sonde_trace_open(temp_path("run.sonde"), &t, NULL), SONDE_OK);
-	assert_null(t->index);
+	assert_int_equal(index_n_slices(t->index), 0); /* made of the recording */
 	sonde_trace_free(t);
 	make_done(&m);
 	free(ix.ptr);
@@ -187,23 +189,23 @@ static void what_is_no_trace_says_so(void **state)
 
 static void one_that_is_no_trace_spoils_all(void **state)
 {
-	blob recording = make_recording(), ix = make_index("mm", 5000, -1);
+	blob run = small_recording(), ix = make_index("mm", 5000, -1);
 	const char *paths[] = { temp_path("a"), temp_path("b"), temp_path("c") };
 	sonde_trace *t;
 	sonde_error err;
 
 	(void)state;
 	temp_write(paths[0], ix.ptr, ix.len);
-	temp_write(paths[1], recording.ptr, recording.len);
+	temp_write(paths[1], run.ptr, run.len);
 	temp_write(paths[2], "text", 4);
 	assert_int_equal(sonde_trace_open_files(paths, 3, &t, &err), SONDE_E_FORMAT);
 	assert_non_null(strstr(err.message, "/c: unrecognized format"));
 	assert_int_equal(sonde_trace_open_files(paths + 1, 2, &t, &err), SONDE_E_FORMAT);
 	paths[0] = paths[1];
 	assert_int_equal(sonde_trace_open_files(paths, 2, &t, &err), SONDE_OK); /* twice the same: counted once */
-	assert_int_equal(t->diagnostics.n_kept, 2);
+	assert_int_equal(index_n_slices(t->index), 1);
 	sonde_trace_free(t);
-	free(recording.ptr);
+	free(run.ptr);
 	free(ix.ptr);
 }
 
@@ -250,7 +252,7 @@ static uint64_t diagnostic(const sonde_trace *t, const char *kind)
 	const index_diagnostic *d = index_diagnostics(t->index, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(index_text(t->index, d[i].kind), kind) == 0)
+		if (strcmp(index_text(t->index, d[i].text), kind) == 0)
 			return d[i].count;
 	return 0;
 }
@@ -298,7 +300,7 @@ static void ranks_and_clocks_of_several_files(void **state)
 			paths[n] = make_json(cases[i].names[n], cases[i].ranks[n], cases[i].bases[n]);
 		assert_int_equal(sonde_trace_open_files(paths, n, &t, NULL), SONDE_OK);
 		assert_string_equal(starts_of(t), cases[i].starts);
-		assert_int_equal(diagnostic(t, "the same rank in several files: numbered in their order"),
+		assert_int_equal(diagnostic(t, "files of a rank that other files have, numbered by their order"),
 				 cases[i].twice);
 		bool shifted = diagnostic(t, "clocks not comparable: rank 0 shifted") ||
 			       diagnostic(t, "clocks not comparable: rank 1 shifted");
@@ -369,20 +371,20 @@ static void a_merged_trace_is_one_among_others(void **state)
 
 static void recordings_go_with_other_traces(void **state)
 {
-	blob recording = make_recording();
+	blob run = small_recording();
 	const char *paths[] = { temp_path("run.sonde"), make_json("a.json", -1, NOW) };
 	sonde_trace *t;
 
 	(void)state;
-	temp_write(paths[0], recording.ptr, recording.len);
+	temp_write(paths[0], run.ptr, run.len);
 	assert_int_equal(sonde_trace_open_files(paths, 2, &t, NULL), SONDE_OK);
-	assert_true(trace_is_imported(t));
+	assert_null(t->recording);
 	assert_int_equal(index_n_slices(t->index), 2);
 	assert_non_null(strstr(starts_of(t), "0:"));
 	assert_non_null(strstr(starts_of(t), "1:0 "));
 	assert_int_equal(diagnostic(t, "clocks not comparable: rank 1 shifted"), 1);
 	sonde_trace_free(t);
-	free(recording.ptr);
+	free(run.ptr);
 	temp_clear();
 }
 
@@ -408,7 +410,7 @@ static void progress_is_told_and_may_stop_it(void **state)
 {
 	static const size_t n_events = 40000;
 	char *text = malloc(100 * n_events), *at = text;
-	blob recording = make_recording();
+	blob run = small_recording();
 	const char *paths[] = { temp_path("a.json"), temp_path("b.json"), temp_path("i.sonde"), temp_path("r.sonde") };
 	uint64_t bytes = 0;
 	struct stat st;
@@ -428,7 +430,7 @@ static void progress_is_told_and_may_stop_it(void **state)
 	assert_int_equal(sonde_trace_open(paths[0], &t, NULL), SONDE_OK);
 	assert_int_equal(sonde_trace_save(t, paths[2], NULL), SONDE_OK);
 	sonde_trace_free(t);
-	temp_write(paths[3], recording.ptr, recording.len);
+	temp_write(paths[3], run.ptr, run.len);
 	for (size_t i = 0; i < 4; i++)
 		bytes += stat(paths[i], &st) == 0 ? (uint64_t)st.st_size : 0;
 
@@ -456,7 +458,7 @@ static void progress_is_told_and_may_stop_it(void **state)
 			assert_int_equal(status, SONDE_E_STATE);
 			assert_int_equal(some.n, i);
 		}
-	free(recording.ptr);
+	free(run.ptr);
 	temp_clear();
 }
 

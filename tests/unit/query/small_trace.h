@@ -132,7 +132,11 @@ static inline void small_others(builder *b, uint32_t thread, uint32_t stream, ui
 	builder_sample(b, thread, SMALL_START + 30, sample, 0);
 	builder_meta(b, -1, "host", 4, "box", 3, false);
 	builder_meta(b, 0, "world", 5, "[1, 2]", 6, true);
-	builder_diagnostic(b, "invalid UTF-8", false, 3, "x.json", 77);
+	builder_diagnostic(b, &(builder_problem){ .kind = DIAGNOSTIC_TEXT_UTF8,
+						  .text = "invalid UTF-8",
+						  .n = 3,
+						  .file = "x.json",
+						  .position = 77 });
 	(void)stream;
 }
 

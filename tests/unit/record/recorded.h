@@ -16,11 +16,11 @@
 
 #include <sys/wait.h>
 #include <sonde/record.h>
-#include "store/walk.h"
+#include "import/recording/walk.h"
 #include "unit/store/temp_dir.h"
 
 typedef struct recorded {
-	sonde_trace *trace;
+	recording *trace;
 	walk_counts counts;
 	char text[65536];
 	size_t len;
@@ -52,7 +52,7 @@ static inline void rec_note(recorded *r, const char *format, ...)
 
 static inline const char *rec_name(const recorded *r, const trace_site *site)
 {
-	return trace_text(r->trace, site->name);
+	return recording_text(r->trace, site->name);
 }
 
 static inline const char *rec_gap(recorded *r)
@@ -165,13 +165,14 @@ static inline void rec_device(void *context, const trace_site *site, uint32_t st
 			      int64_t end_ns)
 {
 	recorded *r = context;
-	const trace_stream *s = &r->trace->streams.items[r->thread->stream];
-	const trace_site *queue = trace_site_of(s, stream);
+	const recording_stream *s = &r->trace->streams.items[r->thread->stream];
+	const trace_site *queue = recording_site_of(s, stream);
 	char buffer[32];
 
 	(void)launch;
 	rec_note(r, "%sdevice %s on %s/%s@%lld..%lld", rec_gap(r), rec_name(r, site),
-		 queue ? trace_device_name(r->trace, r->thread->stream, queue->record->category, buffer, sizeof buffer)
+		 queue ? recording_device_name(r->trace, r->thread->stream, queue->record->category, buffer,
+					       sizeof buffer)
 		       : "?",
 		 queue ? rec_name(r, queue) : "?", (long long)start_ns, (long long)end_ns);
 }
@@ -222,7 +223,7 @@ static inline recorded *record_read(const char *path)
 	r.len = 0;
 	r.text[0] = 0;
 	r.thread = NULL;
-	if (sonde_trace_open(path, &r.trace, &err) || trace_walk(r.trace, &sink, &r.counts, &err))
+	if (recording_open_path(path, &r.trace, &err) || recording_walk(r.trace, &sink, &r.counts, &err))
 		fail_msg("%s", err.message);
 	return &r;
 }
@@ -239,7 +240,7 @@ static inline recorded *record_stop(void)
 
 static inline void record_done(recorded *r)
 {
-	sonde_trace_free(r->trace);
+	recording_free(r->trace);
 	r->trace = NULL;
 }
 
@@ -266,7 +267,7 @@ static inline recorded *record_in_child(void (*run)(void))
 static inline void assert_recorded(const char *expected)
 {
 	recorded *r = record_stop();
-	const trace_diagnostics *d = &r->trace->diagnostics;
+	const recording_diagnostics *d = &r->trace->diagnostics;
 
 	assert_string_equal(r->text, expected);
 	assert_int_equal(d->n_lost_full + d->n_lost_overwritten + d->n_lost_signal + d->n_lost_io + d->n_lost_damaged,

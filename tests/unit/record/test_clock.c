@@ -40,7 +40,7 @@ static void threads_count_exactly(void **state)
 	pthread_t threads[N_THREADS];
 	const walk_sink silent = { 0 };
 	walk_counts counts;
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 
 	(void)state;
 	record_start((sonde_config){ 0 });
@@ -49,12 +49,12 @@ static void threads_count_exactly(void **state)
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(sonde_stop(NULL), SONDE_OK);
-	assert_int_equal(sonde_trace_open(sonde_output(), &t, NULL), SONDE_OK);
-	assert_int_equal(trace_walk(t, &silent, &counts, NULL), SONDE_OK);
+	assert_int_equal(recording_open_path(sonde_output(), &t, NULL), SONDE_OK);
+	assert_int_equal(recording_walk(t, &silent, &counts, NULL), SONDE_OK);
 	assert_int_equal(counts.n_slices, N_THREADS * N_CALLS);
 	assert_int_equal(counts.n_counters, N_THREADS * N_CALLS);
 	assert_int_equal(counts.n_clamped + counts.n_open + counts.n_unmatched_ends, 0);
-	sonde_trace_free(t);
+	recording_free(t);
 }
 
 static int64_t first_ns, last_ns;
@@ -70,7 +70,7 @@ static void times_are_those_of_the_system(void **state)
 {
 	const walk_sink sink = { .instant = note_time };
 	walk_counts counts;
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 
 	(void)state;
 	record_start((sonde_config){ 0 });
@@ -80,12 +80,12 @@ static void times_are_those_of_the_system(void **state)
 	SONDE_MARK("last");
 	int64_t after = sonde_now_ns();
 	assert_int_equal(sonde_stop(NULL), SONDE_OK);
-	assert_int_equal(sonde_trace_open(sonde_output(), &t, NULL), SONDE_OK);
+	assert_int_equal(recording_open_path(sonde_output(), &t, NULL), SONDE_OK);
 	assert_int_equal(t->streams.items[0].info.clock, CLOCK_NS);
 	assert_true(t->streams.items[0].tick_ns == 1);
-	assert_int_equal(trace_walk(t, &sink, &counts, NULL), SONDE_OK);
+	assert_int_equal(recording_walk(t, &sink, &counts, NULL), SONDE_OK);
 	assert_true(first_ns >= before && last_ns <= after && last_ns - first_ns >= 2000000);
-	sonde_trace_free(t);
+	recording_free(t);
 }
 
 int main(void)

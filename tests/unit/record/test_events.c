@@ -281,10 +281,10 @@ static void assert_site(const recorded *r, const char *name, name_kind kind, con
 	size_t n = 0;
 
 	for (uint32_t id = NAME_FIRST_ID; id <= UINT16_MAX; id++) {
-		const trace_site *site = trace_site_of(&r->trace->streams.items[0], id);
+		const trace_site *site = recording_site_of(&r->trace->streams.items[0], id);
 		if (!site || site->kind != kind || strcmp(rec_name(r, site), name) != 0)
 			continue;
-		assert_string_equal(trace_text(r->trace, site->category), category);
+		assert_string_equal(recording_text(r->trace, site->category), category);
 		n++;
 	}
 	assert_int_equal(n, 1);
@@ -367,15 +367,15 @@ static void categories_are_the_same_by_the_same_name(void **state)
 	sonde_op_end(sonde_op_begin("write", storage));
 	sonde_op_end(sonde_op_begin("send", SONDE_COMMUNICATION));
 	recorded *r = record_stop();
-	const trace_stream *s = &r->trace->streams.items[0];
+	const recording_stream *s = &r->trace->streams.items[0];
 	const char *found[2] = { NULL, NULL };
 	for (uint32_t id = NAME_FIRST_ID; id <= UINT16_MAX; id++) {
-		const trace_site *site = trace_site_of(s, id);
+		const trace_site *site = recording_site_of(s, id);
 		if (site && site->kind == NAME_OP && strcmp(rec_name(r, site), "write") == 0)
-			found[0] = trace_text(r->trace, site->category);
+			found[0] = recording_text(r->trace, site->category);
 		if (site && site->kind == NAME_OP && strcmp(rec_name(r, site), "send") == 0 &&
 		    site->record->category == SONDE_COMMUNICATION)
-			found[1] = trace_text(r->trace, site->category);
+			found[1] = recording_text(r->trace, site->category);
 	}
 	assert_string_equal(found[0], "storage");
 	assert_string_equal(found[1], "communication");
@@ -544,16 +544,16 @@ static void two_threads_with_the_same_names_count_exactly(void **state)
 	for (int i = 0; i < N_THREADS; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(sonde_stop(NULL), SONDE_OK);
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 	walk_counts counts;
 	const walk_sink silent = { 0 };
-	assert_int_equal(sonde_trace_open(sonde_output(), &t, NULL), SONDE_OK);
-	assert_int_equal(trace_walk(t, &silent, &counts, NULL), SONDE_OK);
+	assert_int_equal(recording_open_path(sonde_output(), &t, NULL), SONDE_OK);
+	assert_int_equal(recording_walk(t, &silent, &counts, NULL), SONDE_OK);
 	assert_int_equal(t->threads.n, N_THREADS);
 	assert_int_equal(counts.n_slices, 2 * N_THREADS * N_CALLS);
 	assert_int_equal(counts.n_open + counts.n_repaired + counts.n_unmatched_ends + counts.n_clamped, 0);
 	assert_int_equal(t->diagnostics.n_kept, 4 * N_THREADS * N_CALLS);
-	sonde_trace_free(t);
+	recording_free(t);
 }
 
 static void call_everything(void)

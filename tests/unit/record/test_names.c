@@ -84,7 +84,7 @@ static void count_layers(void *context, slice *s)
 }
 
 /* How many of the names layer.0 ... were seen. */
-static size_t count_names(const sonde_trace *t)
+static size_t count_names(const recording *t)
 {
 	static recorded r;
 	const walk_sink sink = { .context = &r, .end = count_layers };
@@ -92,8 +92,8 @@ static size_t count_names(const sonde_trace *t)
 	size_t n = 0;
 
 	memset(r.text, 0, sizeof r.text);
-	r.trace = (sonde_trace *)t;
-	assert_int_equal(trace_walk(t, &sink, &counts, NULL), SONDE_OK);
+	r.trace = (recording *)t;
+	assert_int_equal(recording_walk(t, &sink, &counts, NULL), SONDE_OK);
 	for (size_t i = 0; i < sizeof r.text; i++)
 		n += r.text[i];
 	return n;
@@ -109,12 +109,12 @@ static void call_layers(unsigned from, unsigned to)
 	}
 }
 
-static sonde_trace *stop_and_open(void)
+static recording *stop_and_open(void)
 {
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 
 	assert_int_equal(sonde_stop(NULL), SONDE_OK);
-	assert_int_equal(sonde_trace_open(sonde_output(), &t, NULL), SONDE_OK);
+	assert_int_equal(recording_open_path(sonde_output(), &t, NULL), SONDE_OK);
 	return t;
 }
 
@@ -123,11 +123,11 @@ static void forty_thousand_names_are_kept(void **state)
 	(void)state;
 	record_start((sonde_config){ 0 });
 	call_layers(0, 40000);
-	sonde_trace *t = stop_and_open();
+	recording *t = stop_and_open();
 	assert_int_equal(t->diagnostics.n_kept, 80000);
 	assert_int_equal(t->diagnostics.n_names_refused, 0);
 	assert_int_equal(count_names(t), 40000);
-	sonde_trace_free(t);
+	recording_free(t);
 }
 
 static void a_new_recording_knows_the_old_names(void **state)
@@ -135,9 +135,9 @@ static void a_new_recording_knows_the_old_names(void **state)
 	(void)state;
 	record_start((sonde_config){ 0 });
 	call_layers(39990, 40000);
-	sonde_trace *t = stop_and_open();
+	recording *t = stop_and_open();
 	assert_int_equal(count_names(t), 10);
-	sonde_trace_free(t);
+	recording_free(t);
 }
 
 /* 16-bit ids: 65,503 names. The rest share one, their events are kept and the refusals counted. */
@@ -148,16 +148,16 @@ static void names_that_find_no_room_are_counted(void **state)
 	(void)state;
 	record_start((sonde_config){ 0 });
 	call_layers(0, N);
-	sonde_trace *t = stop_and_open();
+	recording *t = stop_and_open();
 	assert_int_equal(t->diagnostics.n_kept, 2 * N);
 	uint64_t n_refused = t->diagnostics.n_names_refused;
 	assert_in_range(n_refused, N - 65503, N - 65503 + 100); /* some of them are the tests' before */
 	walk_counts counts;
 	const walk_sink silent = { 0 };
-	assert_int_equal(trace_walk(t, &silent, &counts, NULL), SONDE_OK);
+	assert_int_equal(recording_walk(t, &silent, &counts, NULL), SONDE_OK);
 	assert_int_equal(counts.n_slices, N);
 	assert_int_equal(counts.n_unknown + counts.n_unmatched_ends + counts.n_open, 0);
-	sonde_trace_free(t);
+	recording_free(t);
 }
 
 static void known_names_work_when_the_table_is_full(void **state)

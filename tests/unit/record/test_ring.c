@@ -44,7 +44,7 @@ static outcome record(const char *full, unsigned n_threads, size_t buffer)
 	outcome o = { .values = { .rising = true, .contiguous = true } };
 	const walk_sink sink = { .context = &o.values, .counter = on_value };
 	walk_counts counts;
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 
 	record_start((sonde_config){ .full = full, .buffer = buffer });
 	if (n_threads == 1)
@@ -54,9 +54,9 @@ static outcome record(const char *full, unsigned n_threads, size_t buffer)
 	for (unsigned i = 0; n_threads > 1 && i < n_threads; i++)
 		pthread_join(threads[i], NULL);
 	assert_int_equal(sonde_stop(NULL), SONDE_OK);
-	assert_int_equal(sonde_trace_open(sonde_output(), &t, NULL), SONDE_OK);
-	assert_int_equal(trace_walk(t, &sink, &counts, NULL), SONDE_OK);
-	const trace_diagnostics *d = &t->diagnostics;
+	assert_int_equal(recording_open_path(sonde_output(), &t, NULL), SONDE_OK);
+	assert_int_equal(recording_walk(t, &sink, &counts, NULL), SONDE_OK);
+	const recording_diagnostics *d = &t->diagnostics;
 	o.n_kept = d->n_kept;
 	o.n_full = d->n_lost_full;
 	o.n_overwritten = d->n_lost_overwritten;
@@ -64,7 +64,7 @@ static outcome record(const char *full, unsigned n_threads, size_t buffer)
 	assert_int_equal(counts.n_counters, d->n_kept);
 	/* Emitted = kept + lost. */
 	assert_int_equal(o.n_kept + o.n_full + o.n_overwritten, (uint64_t)N_EVENTS * n_threads);
-	sonde_trace_free(t);
+	recording_free(t);
 	return o;
 }
 

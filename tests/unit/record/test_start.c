@@ -133,10 +133,10 @@ static void a_recording_that_exists_is_never_replaced(void **state)
 	assert_non_null(dash);
 	assert_int_equal(strncmp(expected[2], expected[1], (size_t)(dash - expected[2])), 0);
 	for (int i = 0; i < 3; i++) {
-		sonde_trace *t = NULL;
-		assert_int_equal(sonde_trace_open(expected[i], &t, NULL), SONDE_OK);
+		recording *t = NULL;
+		assert_int_equal(recording_open_path(expected[i], &t, NULL), SONDE_OK);
 		assert_int_equal(t->diagnostics.n_kept, 1);
-		sonde_trace_free(t);
+		recording_free(t);
 	}
 	temp_clear();
 }

@@ -70,7 +70,7 @@ static inline uint64_t diagnosed(const sonde_index *ix, const char *kind)
 	const index_diagnostic *d = index_diagnostics(ix, &n);
 
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(index_text(ix, d[i].kind), kind) == 0)
+		if (strcmp(index_text(ix, d[i].text), kind) == 0)
 			return d[i].count;
 	return 0;
 }

@@ -83,7 +83,7 @@ static bool name_devices(leaks *l, sonde_result *r)
 	l->names = calloc(m->devices.n + 1, sizeof *l->names);
 	for (size_t i = 0; l->names && i < m->devices.n; i++)
 		l->names[i] = result_string(
-			r, trace_index_device_name(l->sums.rows->trace, m->devices.items[i].id, buffer, sizeof buffer));
+			r, trace_device_name(l->sums.rows->trace, m->devices.items[i].id, buffer, sizeof buffer));
 	return l->names != NULL;
 }
 

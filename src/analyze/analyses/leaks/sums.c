@@ -8,7 +8,7 @@
 
 static bool is_op(const leak_sums *l, const row *at)
 {
-	return !trace_is_imported(l->rows->trace) || l->tree.is_op[at->site];
+	return l->rows->trace->is_recorded || l->tree.is_op[at->site];
 }
 
 static bool starts_with(const char *text, const char *with)
@@ -44,7 +44,7 @@ void leak_find_place(const leak_sums *l, const memory_event *e, leak_place *to)
 				to->python = name;
 		} else if (is_op(l, one) && to->op == INDEX_NONE)
 			to->op = name;
-		else if ((!is_op(l, one) || !trace_is_imported(all->trace)) && to->scope == INDEX_NONE)
+		else if ((!is_op(l, one) || all->trace->is_recorded) && to->scope == INDEX_NONE)
 			to->scope = name;
 	}
 }

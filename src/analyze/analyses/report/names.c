@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "analyze/tables/imported.h"
+#include "analyze/tables/overview.h"
 #include "base/error.h"
 
 /* The order of the CSV, which scripts rely on. */
@@ -228,16 +228,6 @@ static bool make_tree(sonde_result *r, name_rows *rows)
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-static const char *thread_label(sonde_result *r, const profile *p, size_t index)
-{
-	const trace_thread *thread = &p->trace->threads.items[index];
-	const char *name = p->thread_names[index];
-
-	if (trace_is_imported(p->trace))
-		return imported_thread_label(r, p->trace, index);
-	return *name ? result_format(r, "%s %u", name, thread->tid) : result_format(r, "%u", thread->tid);
-}
-
 static bool label_threads(sonde_result *r, name_rows *rows)
 {
 	const profile *p = rows->profile;
@@ -246,7 +236,7 @@ static bool label_threads(sonde_result *r, name_rows *rows)
 	for (size_t i = 0; rows->threads && i < rows->n; i++) {
 		const char **label = &rows->threads[p->nodes.items[rows->nodes[i]].parent];
 		if (!*label)
-			*label = thread_label(r, p, (size_t)(label - rows->threads));
+			*label = trace_thread_label(r, p->trace, (size_t)(label - rows->threads));
 	}
 	return rows->threads;
 }
@@ -271,7 +261,7 @@ static void limit_rows(sonde_result *r, table *t, const sonde_analyze_options *o
 
 	if (!t || t->n_rows <= top)
 		return;
-	t->more = result_counted(r, t->n_rows - top, "more names: --top all");
+	t->more = result_counted(r, t->n_rows - top, "more name: --top all", "more names: --top all");
 	t->n_shown = (size_t)top;
 	if (o->top)
 		t->n_rows = (size_t)top; /* asked for: in JSON and CSV as well */
@@ -292,7 +282,7 @@ sonde_status report_add_names(sonde_result *r, const profile *p, const sonde_ana
 		result_note_add(r, "note", "no name matches \"%s\"", o->filter);
 	else if (!rows->n && o->use_time)
 		result_note_add(r, "note", "nothing begins in the time that was asked for");
-	if (t && !p->nodes.n && p->trace->samples.n) { /* a program that names nothing: what it used */
+	if (t && !p->nodes.n && trace_has_samples(p->trace)) { /* a program that names nothing: what it used */
 		t->n_shown = 0;
 		result_add_processes(r, p->trace);
 	}

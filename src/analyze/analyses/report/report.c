@@ -97,7 +97,8 @@ static void add_steps(sonde_result *r, const profile *p)
 		bool show = p->options.use_steps;
 		t->n_shown = show && t->n_rows < REPORT_TOP ? t->n_rows : show ? REPORT_TOP : 0;
 		if (show && t->n_shown < t->n_rows)
-			t->more = result_counted(r, t->n_rows - t->n_shown, "more steps: --json has them");
+			t->more = result_counted(r, t->n_rows - t->n_shown, "more step: --json has it",
+						 "more steps: --json has them");
 	}
 }
 

@@ -30,8 +30,8 @@ static void run(rule_run *r)
 	finding_evidence(r->result, f, "The optimizer takes %s per call, %s of the time.",
 			 say_ns(r, scopes.ns / (int64_t)scopes.n), say_part(r, scopes.ns));
 	finding_suggest(r->result, f, "%s, accumulate gradients over several batches, shard its state%s",
-			trace_is_imported(e->rows.trace) ? "fused=True" : "update all tensors in one pass",
-			trace_is_imported(e->rows.trace) ? " (ZeRO, FSDP)" : "");
+			e->rows.trace->is_recorded ? "update all tensors in one pass" : "fused=True",
+			e->rows.trace->is_recorded ? "" : " (ZeRO, FSDP)");
 	f->confidence = 0.7;
 	tally_link(r, f, &scopes);
 }

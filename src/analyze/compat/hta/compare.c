@@ -135,11 +135,8 @@ static sonde_status add_trace(trace_diff *d, int side, const sonde_trace *trace,
 	rows_options how = { .ranks = select->ranks };
 	args_column streams = { .key = "stream" };
 	rows r;
-	sonde_status status = trace->index ? rows_load(trace, &how, &r, err)
-					   : error_set(err, SONDE_E_STATE, -1, "a trace has no index");
+	sonde_status status = rows_load(trace, &how, &r, err);
 
-	if (!trace->index)
-		return status;
 	if (!status && (!args_columns_read(trace->index, &streams, 1) || !add_rows(d, side, &r, &streams)))
 		status = error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	args_columns_done(&streams, 1);

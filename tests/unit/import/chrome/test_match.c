@@ -130,7 +130,7 @@ static void a_trace_of_several_windows_is_the_same_every_way(void **state)
 	size_t n;
 	const index_diagnostic *d = index_diagnostics(result.ix, &n);
 	for (size_t i = 0; i < n; i++) /* ends and begins come at random; nothing else may be lost */
-		assert_true(!d[i].lost || strcmp(index_text(result.ix, d[i].kind), "ends without a begin") == 0);
+		assert_true(!d[i].lost || strcmp(index_text(result.ix, d[i].text), "ends without a begin") == 0);
 	assert_int_equal(index_verify(result.ix, NULL), SONDE_OK);
 	index_free(result.ix);
 	free(t.text);
@@ -232,7 +232,7 @@ static uint64_t n_without_begin(const imported *i)
 	const index_diagnostic *d = index_diagnostics(i->ix, &n);
 
 	for (size_t k = 0; k < n; k++)
-		if (strcmp(index_text(i->ix, d[k].kind), "ends without a begin") == 0)
+		if (strcmp(index_text(i->ix, d[k].text), "ends without a begin") == 0)
 			return d[k].count;
 	return 0;
 }

@@ -161,7 +161,7 @@ static void dump_index(dump *d, const sonde_index *ix)
 		    m[i].json);
 	const index_diagnostic *g = index_diagnostics(ix, &n);
 	for (size_t i = 0; i < n; i++)
-		put(d, "diagnostic %s %s %" PRIu64 " %" PRId64 " %u\n", index_text(ix, g[i].kind),
+		put(d, "diagnostic %s %s %" PRIu64 " %" PRId64 " %u\n", index_text(ix, g[i].text),
 		    index_text(ix, g[i].file), g[i].count, g[i].first, g[i].lost);
 	put(d, "clock %d\n", (int)index_clock_of(ix));
 }

@@ -102,7 +102,7 @@ static void say_rest(dump *d)
 		say(d, "%s = %s", index_text(d->ix, metas[i].key), index_text(d->ix, metas[i].value));
 	const index_diagnostic *diagnostics = index_diagnostics(d->ix, &n);
 	for (size_t i = 0; i < n; i++)
-		say(d, "%s: %" PRIu64, index_text(d->ix, diagnostics[i].kind), diagnostics[i].count);
+		say(d, "%s: %" PRIu64, index_text(d->ix, diagnostics[i].text), diagnostics[i].count);
 }
 
 static int compare_lines(const void *a, const void *b)
@@ -167,38 +167,38 @@ static void assert_same(const sonde_index *followed, const sonde_index *fresh)
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
-static sonde_trace *open_until(const random_run *r, size_t len)
+static recording *open_until(const random_run *r, size_t len)
 {
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 	sonde_error err = { .message = "" };
 
-	if (trace_open_memory(r->m.bytes, len, &t, &err))
+	if (recording_open_memory(r->m.bytes, len, &t, &err))
 		fail_msg("%s", err.message);
 	return t;
 }
 
 static sonde_index *follow_until(recording_follow *f, const random_run *r, size_t len)
 {
-	sonde_trace *t = open_until(r, len);
+	recording *t = open_until(r, len);
 	sonde_index *ix = NULL;
 	sonde_error err = { .message = "" };
 
 	if (recording_follow_index(f, t, NULL, NULL, &ix, &err))
 		fail_msg("%s", err.message);
-	sonde_trace_free(t);
+	recording_free(t);
 	return ix;
 }
 
 /* Takes the index. */
 static void check_fresh(sonde_index *followed, const random_run *r, size_t len)
 {
-	sonde_trace *t = open_until(r, len);
+	recording *t = open_until(r, len);
 	sonde_index *fresh = NULL;
 	sonde_error err = { .message = "" };
 
-	if (trace_build_index(t, 1, &fresh, &err))
+	if (recording_build_index(t, 1, &fresh, &err))
 		fail_msg("%s", err.message);
-	sonde_trace_free(t);
+	recording_free(t);
 	assert_same(followed, fresh);
 	index_free(followed);
 	index_free(fresh);
@@ -294,11 +294,11 @@ static void it_catches_up_in_parts(void **state)
 	make_run(&p->r, 8, 20000);
 	uint64_t before = UINT64_MAX, left = UINT64_MAX - 1, n = 0;
 	for (; left < before; n++) {
-		sonde_trace *t = open_until(&p->r, p->r.m.len);
+		recording *t = open_until(&p->r, p->r.m.len);
 		before = left;
 		assert_int_equal(recording_follow_read(p->f, t, 1000, &left, NULL), 0);
 		assert_true(recording_follow_cost(p->f) < 4000); /* whole blocks */
-		sonde_trace_free(t);
+		recording_free(t);
 	}
 	assert_true(n > 5);
 	assert_true(left < 2000); /* behind the last reading of the clock */
@@ -411,27 +411,27 @@ static void a_program_that_runs_is_followed(void **state)
 	const char *path = temp_path("live.sonde");
 	atomic_bool *stop = mmap(NULL, sizeof *stop, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	recording_follow *f = recording_follow_new();
-	sonde_trace *before = NULL;
+	recording *before = NULL;
 	pid_t child = fork();
 
 	if (child == 0)
 		run_program(path, stop);
 	size_t n = 0, n_partly = 0;
 	for (int i = 0; n < 14 && i < 200; i++) {
-		trace_source source = { .path = path, .before = before };
-		sonde_trace *t = NULL;
+		recording_source source = { .path = path, .before = before };
+		recording *t = NULL;
 		sonde_index *followed = NULL, *fresh = NULL;
 		nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
-		if (trace_open_recordings(&source, 1, &t, NULL))
+		if (recording_open(&source, 1, &t, NULL))
 			continue; /* it has not begun */
 		n++;
 		assert_int_equal(recording_follow_index(f, t, NULL, NULL, &followed, NULL), 0);
-		assert_int_equal(trace_build_index(t, 1, &fresh, NULL), 0);
+		assert_int_equal(recording_build_index(t, 1, &fresh, NULL), 0);
 		assert_same(followed, fresh);
 		n_partly += recording_follow_cost(f) < t->diagnostics.n_kept;
 		index_free(followed);
 		index_free(fresh);
-		sonde_trace_free(before);
+		recording_free(before);
 		before = t;
 	}
 	assert_non_null(before);
@@ -441,7 +441,7 @@ static void a_program_that_runs_is_followed(void **state)
 	int status;
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	sonde_trace_free(before);
+	recording_free(before);
 	recording_follow_free(f);
 	munmap(stop, sizeof *stop);
 }

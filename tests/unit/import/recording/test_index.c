@@ -5,12 +5,12 @@
 #include <sonde/recorder.h>
 #include "unit/analyze/training.h"
 
-static sonde_trace *open_path(const char *path)
+static recording *open_path(const char *path)
 {
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 	sonde_error err = { .message = "" };
 
-	if (sonde_trace_open(path, &t, &err))
+	if (recording_open_path(path, &t, &err))
 		fail_msg("%s", err.message);
 	return t;
 }
@@ -35,7 +35,7 @@ static size_t save_training(const char *path)
 	return len;
 }
 
-static void assert_blocks_are_whole(const sonde_trace *t)
+static void assert_blocks_are_whole(const recording *t)
 {
 	assert_int_equal(t->diagnostics.n_kept, 20);
 	assert_int_equal(t->diagnostics.n_damaged_blocks, 0);
@@ -55,14 +55,15 @@ static void a_recording_finds_its_index_again(void **state)
 	uint8_t *bytes = temp_read(path, &len);
 	assert_true(len > before_len);
 	assert_memory_equal(bytes, before, before_len);
-	sonde_trace *t = open_path(path);
+	recording *t = open_path(path);
 	assert_blocks_are_whole(t);
 	assert_int_equal(t->diagnostics.truncated_bytes, 0);
 	assert_int_equal(t->index_bytes, len - block_padded(before_len));
-	assert_false(trace_is_imported(t));
-	assert_non_null(t->index);
-	assert_int_equal(index_n_slices(t->index), 12);
-	sonde_trace_free(t);
+	sonde_index *ix = recording_find_index(t);
+	assert_non_null(ix);
+	assert_int_equal(index_n_slices(ix), 12);
+	index_free(ix);
+	recording_free(t);
 	/* A second time there is nothing to do. */
 	size_t again_len;
 	add_index(path);
@@ -82,20 +83,20 @@ static void an_index_cut_off_anywhere_leaves_the_recording_whole(void **state)
 	add_index(path);
 	uint8_t *bytes = temp_read(path, &len);
 	for (size_t cut = before_len; cut < len; cut++) {
-		sonde_trace *t = NULL;
-		assert_int_equal(trace_open_memory(bytes, cut, &t, NULL), SONDE_OK);
+		recording *t = NULL;
+		assert_int_equal(recording_open_memory(bytes, cut, &t, NULL), SONDE_OK);
 		assert_blocks_are_whole(t);
 		/* The first four bytes could be those of a block. */
 		bool unclear = cut > before_len && cut <= before_len + 4;
 		assert_int_equal(t->diagnostics.torn_index_bytes, unclear ? 0 : cut - before_len);
 		assert_int_equal(t->diagnostics.truncated_bytes, unclear ? cut - before_len : 0);
-		sonde_trace_free(t);
+		recording_free(t);
 	}
 	/* It can be added anew. */
 	temp_write(path, bytes, len - 100);
-	sonde_trace *t = open_path(path);
-	assert_null(t->index);
-	sonde_trace_free(t);
+	recording *t = open_path(path);
+	assert_null(recording_find_index(t));
+	recording_free(t);
 	size_t again_len;
 	add_index(path);
 	free(temp_read(path, &again_len));
@@ -115,10 +116,10 @@ static void an_index_that_is_damaged_is_not_used(void **state)
 	for (size_t i = 0; i < sizeof(index_header) + 64; i++) {
 		bytes[before_len + i] ^= 0x40;
 		temp_write(path, bytes, len);
-		sonde_trace *t = open_path(path);
+		recording *t = open_path(path);
 		assert_int_equal(t->diagnostics.n_kept, 20);
-		assert_null(t->index);
-		sonde_trace_free(t);
+		assert_null(recording_find_index(t));
+		recording_free(t);
 		bytes[before_len + i] ^= 0x40;
 	}
 	free(bytes);
@@ -135,12 +136,14 @@ static void a_block_cut_off_before_the_index_is_all_that_is_damaged(void **state
 	uint8_t *bytes = temp_read(path, &len);
 	temp_write(path, bytes, whole - 5);
 	add_index(path);
-	sonde_trace *t = open_path(path);
-	assert_non_null(t->index);
+	recording *t = open_path(path);
+	sonde_index *ix = recording_find_index(t);
+	assert_non_null(ix);
+	index_free(ix);
 	assert_int_equal(t->diagnostics.n_damaged_blocks, 1);
 	assert_true(t->diagnostics.skipped_bytes < 200);
 	assert_int_equal(t->diagnostics.truncated_bytes, 0);
-	sonde_trace_free(t);
+	recording_free(t);
 	free(bytes);
 }
 
@@ -164,11 +167,11 @@ static void two_files_behind_each_other_are_read_whole(void **state)
 		at += sizeof *h + block_padded(h->length);
 	}
 	temp_write(both, bytes, 2 * len);
-	sonde_trace *t = open_path(both);
+	recording *t = open_path(both);
 	assert_int_equal(t->diagnostics.n_kept, 40);
 	assert_int_equal(t->diagnostics.skipped_bytes, 0);
-	assert_null(t->index); /* it would be that of one of them */
-	sonde_trace_free(t);
+	assert_null(recording_find_index(t)); /* it would be that of one of them */
+	recording_free(t);
 	free(bytes);
 }
 

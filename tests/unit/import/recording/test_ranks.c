@@ -1,7 +1,7 @@
 /* Several recordings: ranks of a run, or processes of one. */
 #define _GNU_SOURCE
 #include "store/build/builder.h"
-#include "unit/store/make_file.h"
+#include "unit/import/recording/make_file.h"
 
 #define UTC INT64_C(1700000000000000000)
 
@@ -55,13 +55,13 @@ static const char *opened(const made *files, size_t n, const sonde_open_options 
 	if (sonde_trace_open_with(paths, n, options, &t, &err))
 		fail_msg("%s", err.message);
 	text[0] = 0;
-	if (trace_is_imported(t)) {
+	if (!t->recording) {
 		const index_process *processes = index_processes(t->index, &n_processes);
 		for (size_t i = 0; i < n_processes; i++)
 			len += (size_t)snprintf(text + len, sizeof text - len, "%d:%d ", (int)processes[i].rank,
 						(int)processes[i].pid);
 	} else {
-		assert_int_equal(t->diagnostics.n_kept, 2 * n);
+		assert_int_equal(t->n_events, n + 2 * n); /* and the start and the end of each */
 	}
 	sonde_trace_free(t);
 	temp_clear();
@@ -119,13 +119,13 @@ static void starts_of(const made *files, size_t n, int64_t *ret_starts, index_cl
 	for (size_t i = 0; i < n; i++)
 		paths[i] = save(&files[i], i + 1);
 	assert_int_equal(sonde_trace_open_files(paths, n, &t, NULL), SONDE_OK);
-	assert_true(trace_is_imported(t));
+	assert_null(t->recording);
 	assert_int_equal(index_n_slices(t->index), n);
 	*ret_clock = index_clock_of(t->index);
 	for (size_t i = 0; i < n; i++) {
-		index_slice slice;
-		assert_true(index_slice_at(t->index, i, &slice));
-		ret_starts[i] = slice.start_ns;
+		index_slice at;
+		assert_true(index_slice_at(t->index, i, &at));
+		ret_starts[i] = at.start_ns;
 	}
 	sonde_trace_free(t);
 	temp_clear();

@@ -1,492 +1,365 @@
-#define _GNU_SOURCE
-/*
- * Recordings as an index: what was recorded by hand is looked up there, and real recordings (of the examples, in
- * fuzz/seeds/file) give the same profile whichever form is walked.
- */
-#include <dirent.h>
-#include "analyze/tables/profile.h"
-#include "import/recording/recording.h"
-#include "unit/analyze/training.h"
+/* Opening traces: names, threads, clocks and files put together. */
 #include <sonde/record.h>
+#include "unit/import/recording/make_file.h"
 
-enum { A = 140, B, C, MARK, COUNTER, OP, QUEUE, DEVICE };
-
-static sonde_trace *index_of(const sonde_trace *t)
+static void names_have_their_categories(void **state)
 {
-	sonde_index *ix = NULL;
-	sonde_trace *indexed = NULL;
-	sonde_error err = { .message = "" };
-
-	if (trace_build_index(t, 1, &ix, &err) || index_verify(ix, &err) || trace_of_index(ix, &indexed, &err))
-		fail_msg("%s", err.message);
-	return indexed;
-}
-
-static sonde_trace *index_made(maker *m)
-{
-	sonde_trace *t = make_trace(m), *indexed = index_of(t);
-
-	sonde_trace_free(t);
-	make_done(m);
-	return indexed;
-}
-
-/* ---- The same profile -------------------------------------------------------------------------------------------- */
-
-static profile *profile_of(const sonde_trace *t, profile_shape shape)
-{
-	profile_options options = { .shape = shape };
-	profile *p = NULL;
-	sonde_error err = { .message = "" };
-
-	if (profile_new(t, &options, &p, &err))
-		fail_msg("%s", err.message);
-	return p;
-}
-
-static const char *text_of(const profile *p, uint32_t string)
-{
-	return trace_text(p->trace, string);
-}
-
-/* The path of a node from the root, and what it sums up to; the lines of a profile are sorted before they are
-   compared. */
-static char *line_of(const profile *p, uint32_t index, bool with_self)
-{
-	const profile_node *node = &p->nodes.items[index];
-	const stats *s = &node->stats;
-	profile_work work = profile_work_of(p, node);
-	char *line = NULL, path[1024];
-	size_t n = 0;
-
-	for (uint32_t i = index; i != PROFILE_NO_NODE; i = p->nodes.items[i].parent)
-		n += (size_t)snprintf(path + n, n < sizeof path ? sizeof path - n : 0, "/%s",
-				      text_of(p, p->nodes.items[i].name));
-	assert_true(n < sizeof path);
-	assert_true(asprintf(&line, "%s (%s) %d calls, total %lld self %lld, %lld..%lld, flops %g bytes %g", path,
-			     node->mixed ? "mixed" : text_of(p, node->category), (int)s->calls, (long long)s->total_ns,
-			     with_self ? (long long)s->self_ns : 0, (long long)s->min_ns, (long long)s->max_ns,
-			     work.flops, work.bytes) > 0);
-	return line;
-}
-
-static int compare_lines(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static char **lines_of(const profile *p, bool nests, size_t *ret_n)
-{
-	char **lines = calloc(p->nodes.n + 1, sizeof *lines);
-
-	*ret_n = 0;
-	for (uint32_t i = 0; i < p->nodes.n; i++)
-		if (p->nodes.items[i].stats.calls)
-			lines[(*ret_n)++] = line_of(p, i, nests || p->nodes.items[i].kind != NAME_OP);
-	qsort(lines, *ret_n, sizeof *lines, compare_lines);
-	return lines;
-}
-
-static void assert_same_nodes(const char *what, const profile *a, const profile *b, bool nests)
-{
-	size_t n, m;
-	char **x = lines_of(a, nests, &n), **y = lines_of(b, nests, &m);
-
-	for (size_t i = 0; i < n && i < m; i++)
-		if (strcmp(x[i], y[i]) != 0)
-			fail_msg("%s: recorded\n%s\nindexed\n%s", what, x[i], y[i]);
-	if (n != m)
-		fail_msg("%s: %d names, indexed %d", what, (int)n, (int)m);
-	for (size_t i = 0; i < n; i++) {
-		free(x[i]);
-		free(y[i]);
-	}
-	free(x);
-	free(y);
-}
-
-static void assert_same_rest(const profile *a, const profile *b)
-{
-	assert_int_equal(a->start_ns, b->start_ns);
-	assert_int_equal(a->end_ns, b->end_ns);
-	assert_int_equal(a->steps.n, b->steps.n);
-	for (size_t i = 0; i < a->steps.n; i++)
-		assert_memory_equal(&a->steps.items[i], &b->steps.items[i], sizeof a->steps.items[i]);
-	assert_int_equal(a->phases.n, b->phases.n);
-	for (size_t i = 0; i < a->phases.n; i++)
-		assert_int_equal(a->phases.items[i].stats.sum_ns, b->phases.items[i].stats.sum_ns);
-	assert_int_equal(a->memory.n, b->memory.n);
-	for (size_t i = 0; i < a->memory.n; i++) {
-		const profile_memory *x = a->memory.items[i], *y = b->memory.items[i];
-		assert_string_equal(x->device, y->device);
-		assert_int_equal(x->peak_bytes, y->peak_bytes);
-		assert_int_equal(x->peak_ns, y->peak_ns);
-		assert_int_equal(x->current_bytes, y->current_bytes);
-		assert_int_equal(x->n_allocs, y->n_allocs);
-		assert_int_equal(x->n_frees, y->n_frees);
-		assert_int_equal(x->n_unknown_frees, y->n_unknown_frees);
-		assert_int_equal(x->allocated_bytes, y->allocated_bytes);
-		assert_int_equal(x->peak_inside == INTERN_NONE, y->peak_inside == INTERN_NONE);
-		if (x->peak_inside != INTERN_NONE)
-			assert_string_equal(text_of(a, x->peak_inside), text_of(b, y->peak_inside));
-	}
-	assert_int_equal(a->snapshots.n, b->snapshots.n);
-	for (size_t i = 0; i < a->snapshots.n; i++) {
-		assert_string_equal(a->snapshots.items[i].device, b->snapshots.items[i].device);
-		assert_int_equal(a->snapshots.items[i].what.peak_bytes, b->snapshots.items[i].what.peak_bytes);
-	}
-}
-
-/* The index has the samples of the processes as counters too. */
-static void assert_same_counters(const profile *a, const profile *b)
-{
-	for (size_t i = 0; i < a->counters.n; i++) {
-		const profile_counter *x = &a->counters.items[i], *y = NULL;
-		for (size_t k = 0; k < b->counters.n; k++)
-			if (strcmp(text_of(a, x->name), text_of(b, b->counters.items[k].name)) == 0)
-				y = &b->counters.items[k];
-		assert_non_null(y);
-		assert_int_equal(x->n, y->n);
-		assert_true(x->first == y->first && x->last == y->last && x->min == y->min && x->max == y->max);
-		assert_int_equal(x->last_ns, y->last_ns);
-	}
-}
-
-static bool all_nests(const sonde_trace *t)
-{
-	size_t n;
-	const index_track *tracks = index_tracks(t->index, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (tracks[i].kind == TRACK_ASYNC)
-			return false;
-	return true;
-}
-
-/* An operation that ends inside a scope that began later is a parent to the walk of the recording until it ends, and
-   never to the index: then its self time, and the tree, are different. */
-static void assert_same_profile(const char *what, const sonde_trace *recorded, profile_shape shape)
-{
-	sonde_trace *indexed = index_of(recorded);
-	bool nests = all_nests(indexed);
-	if (!nests)
-		shape = PROFILE_FLAT;
-	profile *a = profile_of(recorded, shape), *b = profile_of(indexed, shape);
-
-	assert_same_nodes(what, a, b, nests);
-	assert_same_rest(a, b);
-	assert_same_counters(a, b);
-	/* Launches are slices, the start and the end of the recording are marks. */
-	assert_int_equal(a->counts.n_device, b->counts.n_device);
-	assert_int_equal(a->counts.n_flows, b->counts.n_flows);
-	assert_int_equal(a->counts.n_memory, b->counts.n_memory);
-	assert_int_equal(a->counts.n_open, b->counts.n_open);
-	assert_int_equal(a->counts.n_repaired, b->counts.n_repaired);
-	profile_free(a);
-	profile_free(b);
-	sonde_trace_free(indexed);
-}
-
-static void examples_give_the_same_profile(void **state)
-{
-	const char *source = getenv("SOURCE");
-	char directory[4096], path[8192];
-	struct dirent *entry;
-	int n = 0;
-
-	(void)state;
-	snprintf(directory, sizeof directory, "%s/fuzz/seeds/file", source ? source : ".");
-	DIR *dir = opendir(directory);
-	assert_non_null(dir);
-	while ((entry = readdir(dir))) {
-		size_t len = strlen(entry->d_name);
-		sonde_trace *t = NULL;
-		if (len < 7 || strcmp(entry->d_name + len - 6, ".sonde") != 0)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-		assert_int_equal(sonde_trace_open(path, &t, NULL), SONDE_OK);
-		assert_same_profile(entry->d_name, t, PROFILE_FLAT);
-		assert_same_profile(entry->d_name, t, PROFILE_TREE);
-		sonde_trace_free(t);
-		n++;
-	}
-	closedir(dir);
-	assert_true(n >= 6);
-}
-
-static void training_gives_the_same_profile(void **state)
-{
+	static const struct {
+		uint16_t id, category;
+		uint8_t kind;
+		const char *expected;
+	} cases[] = {
+		{ 40, SONDE_OTHER, NAME_SCOPE, "other" },
+		{ 41, SONDE_COMPUTE, NAME_OP, "compute" },
+		{ 42, SONDE_MEMORY, NAME_OP, "memory" },
+		{ 43, SONDE_DATA_LOAD, NAME_OP, "data-load" },
+		{ 44, SONDE_SYNC, NAME_OP, "sync" },
+		{ 45, SONDE_COMMUNICATION, NAME_OP, "communication" },
+		{ 46, 90, NAME_OP, "storage" },	  /* one of the program's own */
+		{ 47, 31, NAME_OP, "other" },	  /* of a later version */
+		{ 48, 999, NAME_OP, "other" },	  /* never explained */
+		{ 49, 90, NAME_STREAM, "other" }, /* the id of a device, no category */
+	};
 	maker m = { 0 };
 
 	(void)state;
-	make_training(&m);
-	sonde_trace *t = make_trace(&m);
-	assert_same_profile("training", t, PROFILE_FLAT);
-	assert_same_profile("training", t, PROFILE_TREE);
-	sonde_trace_free(t);
+	make_start(&m);
+	make_name(&m, 90, NAME_CATEGORY, "storage");
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		make_name_of(&m, &(name_parts){ .id = cases[i].id,
+						.kind = cases[i].kind,
+						.category = cases[i].category,
+						.name = "n",
+						.name_len = 1 });
+	recording *t = make_recording(&m);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		const trace_site *site = recording_site_of(&t->streams.items[0], cases[i].id);
+		assert_non_null(site);
+		assert_string_equal(recording_text(t, site->category), cases[i].expected);
+	}
+	recording_free(t);
 	make_done(&m);
 }
 
-/* ---- What is where ----------------------------------------------------------------------------------------------- */
-
-static void make_names(maker *m)
+static void devices_have_names(void **state)
 {
-	make_start(m);
-	make_name(m, A, NAME_SCOPE, "a");
-	make_name(m, B, NAME_SCOPE, "b");
-	make_name_of(m, &(name_parts){ .id = C,
-				       .kind = NAME_SCOPE,
-				       .name = "c",
-				       .name_len = 1,
-				       .file = "c.c",
-				       .function = "main",
-				       .line = 12,
-				       .args = { { SONDE_ARG_I64_, "layer" }, { SONDE_ARG_STR_, "type" } },
-				       .n_args = 2 });
-	make_name(m, MARK, NAME_MARK, "mark");
-	make_name(m, COUNTER, NAME_COUNTER, "loss");
-	make_name(m, OP, NAME_OP, "op");
-	make_name(m, DEVICE, NAME_DEVICE, "npu");
-	make_name_of(m, &(name_parts){
-				.id = QUEUE, .kind = NAME_STREAM, .name = "queue", .name_len = 5, .category = DEVICE });
+	static const struct {
+		uint32_t device;
+		const char *name;
+	} cases[] = { { SONDE_CPU, "cpu" }, { SONDE_GPU(0), "gpu0" }, { SONDE_GPU(7), "gpu7" },
+		      { 40, "npu0" },	    { 41, "device41" },	      { UINT32_MAX, "device4294967295" } };
+	maker m = { 0 };
+	char buffer[32];
+
+	(void)state;
+	make_start(&m);
+	make_name(&m, 40, NAME_DEVICE, "npu0");
+	recording *t = make_recording(&m);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_string_equal(recording_device_name(t, 0, cases[i].device, buffer, sizeof buffer), cases[i].name);
+	recording_free(t);
+	make_done(&m);
 }
 
-/* All slices, lane after lane: "thread.0:a@10+20 thread.1:b@12+3 ..." without those of the recorder itself. */
-static void slices_of(const sonde_trace *t, char *text, size_t size)
+static void threads_have_the_names_that_the_file_gives_them(void **state)
 {
-	static const char *const kinds[] = { "thread", "stream", "async", "process" };
-	size_t n_lanes, n_tracks, n_sites, len = 0;
-	const index_lane *lanes = index_lanes(t->index, &n_lanes);
-	const index_track *tracks = index_tracks(t->index, &n_tracks);
-	const index_site *sites = index_sites(t->index, &n_sites);
-	args_reader *args = args_reader_new(t->index);
-	index_slice s;
+	static const char meta[] = "thread.2\0loader\0thread.9\0nobody\0thread.x\0wrong\0model\0resnet\0odd\0end";
+	maker m = { 0 };
 
-	text[0] = 0;
-	for (uint64_t i = 0; i < index_n_slices(t->index); i++) {
-		args_text what;
-		assert_true(index_slice_at(t->index, i, &s));
-		len += (size_t)snprintf(text + len, size - len, "%s%s.%d:%s@%lld+%lld", len ? " " : "",
-					kinds[tracks[lanes[s.lane].track].kind], lanes[s.lane].depth,
-					index_text(t->index, sites[s.site].name), (long long)s.start_ns,
-					(long long)s.dur_ns);
-		if (s.args && args_read(args, s.args, &what))
-			len += (size_t)snprintf(text + len, size - len, "%.*s", (int)what.args_len, what.args);
-		assert_true(len < size);
-	}
-	args_reader_free(args);
+	(void)state;
+	make_start(&m);
+	make_block(&m, BLOCK_META, meta, sizeof meta - 1, 0);
+	for (uint32_t thread = 1; thread <= 3; thread++)
+		MAKE_EVENTS(&m, thread, { 10, 40 });
+	recording *t = make_recording(&m);
+	assert_int_equal(t->threads.n, 3);
+	assert_string_equal(t->threads.items[0].name, "");
+	assert_string_equal(t->threads.items[1].name, "loader");
+	assert_int_equal(t->threads.items[1].tid, 102);
+	assert_string_equal(t->threads.items[2].name, "");
+	assert_int_equal(t->streams.items[0].meta.n, 4); /* the last one is cut off */
+	assert_string_equal(t->streams.items[0].meta.items[3].value, "resnet");
+	recording_free(t);
+	make_done(&m);
 }
 
-typedef struct slices_case {
-	const char *what;
-	made_event events[12];
-	const char *slices;
-} slices_case;
-
-#define OP_BEGIN(time, serial)                                                                                         \
-	{                                                                                                              \
-		time, EVENT_OP_BEGIN, 4,                                                                               \
-		{                                                                                                      \
-			serial, OP                                                                                     \
-		}                                                                                                      \
-	}
-#define OP_END(time, serial)                                                                                           \
-	{                                                                                                              \
-		time, EVENT_OP_END, 1,                                                                                 \
-		{                                                                                                      \
-			serial                                                                                         \
-		}                                                                                                      \
-	}
-
-static void slices_lie_where_they_belong(void **state)
+static void blocks_are_put_in_order_and_repeated_ones_dropped(void **state)
 {
-	const slices_case cases[] = {
-		{ "scopes",
-		  { { 10, A }, { 12, B }, { 15, END | B }, { 20, B }, { 27, END | B }, { 30, END | A } },
-		  "thread.0:a@10+20 thread.1:b@12+3 thread.1:b@20+7" },
-		{ "arguments",
-		  { { 10, C, 3, { 3, 3, make_text("f32") } }, { 20, END | C } },
-		  "thread.0:c@10+10{\"layer\": 3, \"type\": \"f32\"}" },
-		{ "an operation that nests",
-		  { { 10, A }, OP_BEGIN(12, 1), { 13, B }, { 15, END | B }, OP_END(20, 1), { 30, END | A } },
-		  "thread.0:a@10+20 thread.1:op@12+8 thread.2:b@13+2" },
-		{ "an operation that ends inside a scope that began later",
-		  { OP_BEGIN(10, 1), { 12, A }, { 13, B }, { 14, END | B }, OP_END(20, 1), { 30, END | A } },
-		  "thread.0:a@12+18 thread.1:b@13+1 async.0:op@10+10" },
-		{ "one in another, the outer ends first",
-		  { OP_BEGIN(10, 1), OP_BEGIN(12, 2), { 13, A }, { 14, END | A }, OP_END(20, 1), OP_END(22, 2) },
-		  "thread.0:op@12+10 thread.1:a@13+1 async.0:op@10+10" },
-		{ "an operation that outlives its scope",
-		  { { 10, A }, OP_BEGIN(12, 1), { 13, B }, { 14, END | B }, { 20, END | A }, OP_END(50, 1) },
-		  "thread.0:a@10+10 thread.1:b@13+1 async.0:op@12+38" },
-		{ "an operation that never ends",
-		  { { 10, A }, OP_BEGIN(12, 1), { 13, B }, { 14, END | B }, { 20, END | A } },
-		  "thread.0:a@10+10 thread.1:b@13+1 async.0:op@12+988" },
-		{ "notes and a call stack on an operation",
-		  { OP_BEGIN(10, 1),
-		    { 10, EVENT_STACK, 2, { 16, 255 } },
-		    { 12, EVENT_OP_META, 5, { 1, 3, make_text("key"), 5, make_text("value") } },
-		    OP_END(20, 1) },
-		  "thread.0:op@10+10{\"stack\": [\"0x10\", \"0xff\"], \"key\": \"value\"}" },
-		{ "timed elsewhere", { { 50, EVENT_OP_RECORD, 3, { OP, 20, 15 } } }, "async.0:op@20+15" },
-		{ "a launch and what it launched",
-		  { { 10, A },
-		    { 11, EVENT_LAUNCH, 3, { OP, QUEUE, 6 } },
-		    { 14, END | A },
-		    { 20, EVENT_STREAM_SLICE, 5, { QUEUE, 6, OP, 12, 18 } } },
-		  "thread.0:a@10+4 thread.1:op@11+0{\"stream\": 146, \"correlation\": 6} stream.0:op@12+6" },
+	static const made_event two[] = { { 10, 40 }, { 20, END | 40 } },
+				four[] = { { 10, 40 }, { 20, END | 40 }, { 30, 40 }, { 40, END | 40 } };
+	maker m = { 0 };
+
+	(void)state;
+	make_start(&m);
+	make_events_at(&m, 2, 4, two, 2);
+	make_events_at(&m, 1, 0, two, 2);
+	make_events_at(&m, 2, 0, two, 2);
+	make_events_at(&m, 2, 0, four, 4); /* as a ring has it: from the same word on, and longer */
+	make_events_at(&m, 2, 4, two, 2);  /* once more */
+	make_events_at(&m, 2, 2, two, 2);
+	recording *t = make_recording(&m);
+	assert_int_equal(t->blocks.n, 3);
+	assert_int_equal(t->blocks.items[0].head.thread, 1);
+	assert_int_equal(t->blocks.items[1].head.n_words, 4);
+	assert_int_equal(t->blocks.items[2].head.first_word, 4);
+	assert_int_equal(t->diagnostics.n_kept, 8);
+	recording_free(t);
+	make_done(&m);
+}
+
+static void the_span_is_that_of_the_streams_or_of_their_events(void **state)
+{
+	static const struct {
+		const char *what;
+		bool has_info;
+		int64_t start_ns, end_ns;
+		int64_t expected_start, expected_end;
+	} cases[] = {
+		{ "closed", true, 5, 1000, 5, 1000 },
+		{ "killed", true, 5, 0, 5, 70 },
+		{ "without its first block", false, 0, 0, 10, 70 },
+		{ "ends before it starts", true, 5000, 1, 5000, 5000 },
+		{ "hostile", true, INT64_MIN, INT64_MAX, -TRACE_NS_MAX, TRACE_NS_MAX },
 	};
-	static char text[4096];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		maker m = { 0 };
-		size_t n = 0;
-		while (n < 12 && cases[i].events[n].code)
-			n++;
-		make_names(&m);
-		make_events(&m, 1, cases[i].events, n);
-		sonde_trace *t = index_made(&m);
-		slices_of(t, text, sizeof text);
-		if (strcmp(text, cases[i].slices) != 0)
-			fail_msg("%s:\n%s\ninstead of\n%s", cases[i].what, text, cases[i].slices);
-		sonde_trace_free(t);
+		make_start(&m);
+		stream_block info = m.info;
+		info.start_ns = cases[i].start_ns;
+		info.end_ns = cases[i].end_ns;
+		if (cases[i].has_info)
+			make_stream(&m, &info);
+		else
+			memset(m.bytes, 0, sizeof(block_header));
+		MAKE_EVENTS(&m, 1, { 10, 40 }, { 60, END | 40 });
+		MAKE_EVENTS(&m, 2, { 20, 40 });
+		MAKE_EVENTS(&m, 2, { 70, END | 40 });
+		recording *t = make_recording(&m);
+		if (t->start_ns != cases[i].expected_start || t->end_ns != cases[i].expected_end)
+			fail_msg("%s: %lld..%lld", cases[i].what, (long long)t->start_ns, (long long)t->end_ns);
+		recording_free(t);
+		make_done(&m);
 	}
 }
 
-static void a_device_slice_knows_who_launched_it(void **state)
+/* Its header, written at the end, still says when the program ended. */
+static void what_is_left_of_a_cut_file_begins_with_the_stream_and_ends_with_its_last_event_or_pair(void **state)
 {
-	maker m = { 0 };
-	int64_t correlation;
-	index_slice host;
-
-	(void)state;
-	make_names(&m);
-	MAKE_EVENTS(&m, 1, { 5, EVENT_LAUNCH, 3, { OP, QUEUE, 7 } }, { 11, EVENT_LAUNCH, 3, { OP, QUEUE, 6 } },
-		    { 20, EVENT_STREAM_SLICE, 5, { QUEUE, 6, OP, 12, 18 } });
-	sonde_trace *t = index_made(&m);
-	uint64_t device = index_n_slices(t->index) - 1;
-	assert_true(index_slice_at(t->index, index_launch_of(t->index, device, &correlation), &host));
-	assert_int_equal(host.start_ns, 11);
-	sonde_trace_free(t);
-}
-
-static const char *meta_of(const sonde_trace *t, const char *key)
-{
-	size_t n;
-	const index_meta *metas = index_metas(t->index, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(index_text(t->index, metas[i].key), key) == 0)
-			return index_text(t->index, metas[i].value);
-	return NULL;
-}
-
-static void nothing_else_is_lost(void **state)
-{
-	maker m = { 0 };
-	int64_t row[COLUMNS_MAX];
-	static table_cursor c;
-	const struct process_sample sample = {
-		.time_ns = 60, .pid = 4242, .n_threads = 3, .user_ns = 5, .rss_bytes = 1 << 20, .read_bytes = UINT64_MAX
+	static const clock_pair pairs[] = { { 5000, 1000000, 9 }, { 7000, 1001000, 9 } };
+	static const struct {
+		size_t n_pairs;
+		int64_t event_ns, end_ns;
+	} cases[] = {
+		{ 0, 1000000, 1000100 }, /* a tick is taken for a nanosecond: nobody knows better */
+		{ 2, 1000000, 1001000 },
 	};
 
 	(void)state;
-	make_names(&m);
-	MAKE_EVENTS(&m, 1, { 10, MARK }, { 20, COUNTER, 1, { make_double(-1.5) } },
-		    { 25, EVENT_META, 4, { 5, make_text("model"), 6, make_text("resnet") } },
-		    { 26, EVENT_PAUSE, 1, { 1 } }, { 30, EVENT_FLOW_BEGIN, 2, { MARK, 5 } },
-		    { 40, EVENT_FLOW_END, 2, { MARK, 5 } }, { 41, EVENT_ALLOC, 5, { 1, 4096, 100, 7, 150 } },
-		    { 42, EVENT_STACK, 1, { 77 } }, { 43, EVENT_FREE, 4, { 1, 4096, 100, 50 } },
-		    { 44, EVENT_FREE, 4, { DEVICE, 1, UINT64_MAX, 0 } });
-	make_block(&m, BLOCK_META, "exit\0with exit code 3", 22, 0);
-	make_block(&m, BLOCK_SAMPLES, &sample, sizeof sample, 0);
-	sonde_trace *t = index_made(&m);
-	const sonde_index *ix = t->index;
-	args_reader *args = args_reader_new(ix);
-	args_text text;
-
-	/* the mark, the pause, the start and the end of the recording */
-	assert_int_equal(index_n_rows(ix, SECTION_INSTANTS), 4);
-	assert_int_equal(index_n_rows(ix, SECTION_FLOWS), 2);
-	assert_int_equal(index_n_rows(ix, SECTION_ALLOCATIONS), 3);
-	assert_string_equal(meta_of(t, "model"), "resnet");
-	assert_non_null(strstr(meta_of(t, "sources of process 77"), "\"file\": \"c.c\", \"line\": 12"));
-	size_t n_counters;
-	index_counters(ix, &n_counters);
-	assert_int_equal(n_counters, 1 + 6);
-	table_first(&c, ix, SECTION_ALLOCATIONS, 0);
-	assert_true(table_next(&c, row));
-	assert_int_equal(row[ALLOCATION_BYTES], 100);
-	assert_int_equal(row[ALLOCATION_DEVICE_TYPE], 1);
-	assert_int_equal(row[ALLOCATION_DEVICE], 0);
-	assert_int_equal(row[ALLOCATION_TOTAL], 150);
-	assert_true(args_read(args, (uint32_t)row[ALLOCATION_ARGS], &text));
-	assert_string_equal(text.args, "{\"tensor\": 7, \"stack\": [\"0x4d\"]}");
-	assert_true(table_next(&c, row));
-	assert_int_equal(row[ALLOCATION_BYTES], -100);
-	assert_true(table_next(&c, row));
-	assert_int_equal(row[ALLOCATION_BYTES], 0);
-	args_reader_free(args);
-	sonde_trace_free(t);
-}
-
-/* However many slices end inside an operation that is open: what is held back is bounded, and nothing is lost. */
-static void an_operation_that_lasts_is_no_problem(void **state)
-{
-	enum { N = 300000, AT_ONCE = 1000 };
-	static made_event events[AT_ONCE];
-	maker m = { 0 };
-
-	(void)state;
-	make_names(&m);
-	MAKE_EVENTS(&m, 1, OP_BEGIN(10, 1));
-	for (uint64_t i = 0; i < 2 * N; i += AT_ONCE) {
-		for (uint64_t k = 0; k < AT_ONCE; k += 2) {
-			events[k] = (made_event){ .ticks = 100 + i + k, .code = A };
-			events[k + 1] = (made_event){ .ticks = 101 + i + k, .code = END | A };
-		}
-		make_events_at(&m, 1, 6 + i, events, AT_ONCE);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		maker m = { .stream = MAKE_STREAM };
+		size_t hint = 0;
+		make_stream(&m, &(stream_block){ .state = STREAM_CLOSED,
+						 .clock = CLOCK_TSC,
+						 .start_ns = 1000000,
+						 .end_ns = 9000000,
+						 .n_events = 50 });
+		if (cases[i].n_pairs)
+			make_clock(&m, pairs, cases[i].n_pairs);
+		MAKE_EVENTS(&m, 1, { 5060, 40 }, { 5100, END | 40 });
+		MAKE_EVENTS(&m, 2, { 5000, 40 });
+		recording *t = make_recording(&m);
+		assert_int_equal(clock_map_ns(&t->streams.items[0], 5000, &hint), cases[i].event_ns);
+		assert_int_equal(t->start_ns, 1000000);
+		assert_int_equal(t->end_ns, cases[i].end_ns);
+		recording_free(t);
+		make_done(&m);
 	}
-	sonde_trace *t = index_made(&m);
-	assert_int_equal(index_n_slices(t->index), N + 1);
-	size_t n_lanes;
-	const index_lane *lanes = index_lanes(t->index, &n_lanes);
-	assert_int_equal(n_lanes, 2);
-	assert_int_equal(lanes[0].depth, 0);
-	assert_int_equal(lanes[0].n_slices, N);
-	sonde_trace_free(t);
 }
 
-static bool stop_at_once(void *context, uint64_t done, uint64_t total)
-{
-	(void)context, (void)done, (void)total;
-	return false;
-}
-
-static void it_can_be_stopped(void **state)
+static void losses_add_up_over_streams(void **state)
 {
 	maker m = { 0 };
-	sonde_index *ix = NULL;
 
 	(void)state;
-	make_training(&m);
-	sonde_trace *t = make_trace(&m);
-	assert_int_equal(trace_build_index_with(t, 1, stop_at_once, NULL, &ix, NULL), SONDE_E_STATE);
-	sonde_trace_free(t);
+	make_start(&m);
+	for (uint64_t i = 1; i <= 2; i++) {
+		stream_block info = m.info;
+		m.stream = i;
+		info.n_lost_full = 1 * i;
+		info.n_lost_overwritten = 10 * i;
+		info.n_lost_signal = 100 * i;
+		info.n_lost_io = 1000 * i;
+		info.n_names_refused = 10000 * i;
+		info.state = i == 1 ? STREAM_CLOSED : STREAM_RECOVERED;
+		make_stream(&m, &info);
+	}
+	recording *t = make_recording(&m);
+	const recording_diagnostics *d = &t->diagnostics;
+	assert_int_equal(d->n_lost_full, 3);
+	assert_int_equal(d->n_lost_overwritten, 30);
+	assert_int_equal(d->n_lost_signal, 300);
+	assert_int_equal(d->n_lost_io, 3000);
+	assert_int_equal(d->n_names_refused, 30000);
+	assert_int_equal(d->n_unclosed_streams, 1);
+	recording_free(t);
 	make_done(&m);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
+
+static void make_one(maker *m, uint64_t stream, stream_role role, stream_state state)
+{
+	make_start(m);
+	m->stream = stream;
+	stream_block info = m->info;
+	info.role = role;
+	info.state = state;
+	make_stream(m, &info);
+	make_name(m, 40, NAME_SCOPE, "forward");
+	if (role == ROLE_PROGRAM)
+		MAKE_EVENTS(m, 1, { 10, 40 }, { 20, END | 40 });
+}
+
+static void save_one(const char *path, uint64_t stream, stream_role role, stream_state state)
+{
+	maker m = { 0 };
+
+	make_one(&m, stream, role, state);
+	make_save(&m, path);
+	make_done(&m);
+}
+
+static void several_files_make_one_trace(void **state)
+{
+	const char *paths[] = { temp_path("one.sonde"), temp_path("two.sonde"), temp_path("gone.sonde") };
+	recording *t;
+	sonde_error err;
+
+	(void)state;
+	save_one(paths[0], 1, ROLE_PROGRAM, STREAM_CLOSED);
+	save_one(paths[1], 2, ROLE_PROGRAM, STREAM_CLOSED);
+	const recording_source sources[] = { { .path = paths[0] }, { .path = paths[1] }, { .path = paths[2] } };
+	assert_int_equal(recording_open(sources, 2, &t, &err), SONDE_OK);
+	assert_int_equal(t->diagnostics.n_kept, 4);
+	assert_int_equal(t->threads.n, 2);
+	assert_int_equal(t->files.n, 2);
+	recording_free(t);
+	assert_int_equal(recording_open(sources, 3, &t, &err), SONDE_E_IO);
+	assert_non_null(strstr(err.message, "gone.sonde"));
+	temp_clear();
+}
+
+static void a_pipe_is_read_like_a_file(void **state)
+{
+	maker m = { 0 };
+	int ends[2], before = dup(STDIN_FILENO);
+	sonde_trace *t;
+
+	(void)state;
+	make_one(&m, 1, ROLE_PROGRAM, STREAM_CLOSED);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], m.bytes, m.len), m.len);
+	close(ends[1]);
+	dup2(ends[0], STDIN_FILENO);
+	assert_int_equal(sonde_trace_open("-", &t, NULL), SONDE_OK);
+	assert_int_equal(index_n_slices(t->index), 1);
+	assert_null(t->files.items[0].path);
+	sonde_trace_free(t);
+	dup2(before, STDIN_FILENO);
+	close(before);
+	close(ends[0]);
+	make_done(&m);
+}
+
+/* `sonde record` was killed: the parts of its processes lie beside its file. */
+static void the_parts_of_a_killed_recorder_are_read_with_its_file(void **state)
+{
+	static const char *const names[] = { "run.sonde", "a[1]*?.sonde", "back\\slash.sonde" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		char path[600], part[700];
+		recording *t;
+		snprintf(path, sizeof path, "%s", temp_path(names[i]));
+		save_one(path, 9, ROLE_OBSERVER, STREAM_OPEN);
+		for (unsigned k = 1; k <= 3; k++) {
+			snprintf(part, sizeof part, "%s.part.%u", path, k);
+			save_one(part, k, ROLE_PROGRAM, STREAM_CLOSED);
+		}
+		snprintf(part, sizeof part, "%s.part.4", path); /* killed before its first block */
+		temp_write(part, "", 0);
+		snprintf(part, sizeof part, "%s.part.5", path);
+		temp_write(part, "no recording", 12);
+		snprintf(part, sizeof part, "%s.part.1.ring", path);
+		temp_write(part, "no recording", 12);
+		assert_int_equal(recording_open_path(path, &t, NULL), SONDE_OK);
+		assert_int_equal(t->diagnostics.n_kept, 6);
+		recording_free(t);
+		temp_clear();
+	}
+}
+
+static void a_finished_recorder_has_no_parts_to_read(void **state)
+{
+	recording *t;
+
+	(void)state;
+	save_one(temp_path("run.sonde"), 9, ROLE_OBSERVER, STREAM_CLOSED);
+	save_one(temp_path("run.sonde.part.1"), 1, ROLE_PROGRAM, STREAM_CLOSED);
+	assert_int_equal(recording_open_path(temp_path("run.sonde"), &t, NULL), SONDE_OK);
+	assert_int_equal(t->diagnostics.n_kept, 0);
+	recording_free(t);
+	temp_clear();
+}
+
+/* What was whole is not summed up again; what was not is still damaged when the file is opened on top of the last. */
+static void damage_stays_damage_when_a_file_is_opened_again(void **state)
+{
+	maker m = { 0 };
+	recording *first = NULL, *again = NULL;
+	const char *path = temp_path("again.sonde");
+
+	(void)state;
+	make_start(&m);
+	make_name(&m, 40, NAME_SCOPE, "forward");
+	size_t at = m.len;
+	MAKE_EVENTS(&m, 1, { 10, 40 }, { 20, END | 40 });
+	MAKE_EVENTS(&m, 1, { 30, 40 }, { 40, END | 40 });
+	for (int damaged = 0; damaged < 2; damaged++) {
+		m.bytes[at + sizeof(block_header) + sizeof(events_head)] ^= damaged ? 255 : 0;
+		make_save(&m, path);
+		assert_int_equal(recording_open(&(recording_source){ .path = path }, 1, &first, NULL), 0);
+		assert_int_equal(recording_open(&(recording_source){ .path = path, .before = first }, 1, &again, NULL),
+				 0);
+		assert_int_equal(first->diagnostics.n_damaged_blocks, damaged);
+		assert_int_equal(again->diagnostics.n_damaged_blocks, damaged);
+		assert_int_equal(again->diagnostics.n_kept, damaged ? 2 : 4);
+		assert_int_equal(again->files.items[0].from, m.len);
+		recording_free(first);
+		recording_free(again);
+	}
+	make_done(&m);
+	temp_clear();
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(training_gives_the_same_profile),
-		cmocka_unit_test(examples_give_the_same_profile),
-		cmocka_unit_test(slices_lie_where_they_belong),
-		cmocka_unit_test(a_device_slice_knows_who_launched_it),
-		cmocka_unit_test(nothing_else_is_lost),
-		cmocka_unit_test(an_operation_that_lasts_is_no_problem),
-		cmocka_unit_test(it_can_be_stopped),
+		cmocka_unit_test(damage_stays_damage_when_a_file_is_opened_again),
+		cmocka_unit_test(names_have_their_categories),
+		cmocka_unit_test(devices_have_names),
+		cmocka_unit_test(threads_have_the_names_that_the_file_gives_them),
+		cmocka_unit_test(blocks_are_put_in_order_and_repeated_ones_dropped),
+		cmocka_unit_test(the_span_is_that_of_the_streams_or_of_their_events),
+		cmocka_unit_test(
+			what_is_left_of_a_cut_file_begins_with_the_stream_and_ends_with_its_last_event_or_pair),
+		cmocka_unit_test(losses_add_up_over_streams),
+		cmocka_unit_test(several_files_make_one_trace),
+		cmocka_unit_test(a_pipe_is_read_like_a_file),
+		cmocka_unit_test(the_parts_of_a_killed_recorder_are_read_with_its_file),
+		cmocka_unit_test(a_finished_recorder_has_no_parts_to_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "base/proc.h"
 #include "format/recording/ring.h"
 #include "store/build/builder.h"
-#include "unit/store/make_file.h"
+#include "unit/import/recording/make_file.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
@@ -36,7 +36,11 @@ static sonde_status try_open(sonde_error *err)
 	sonde_trace *t = NULL;
 	sonde_status status = sonde_trace_open(path, &t, err);
 
-	if (!status && t->diagnostics.n_kept != 21)
+	sonde_trace_facts facts = { .struct_size = sizeof facts };
+
+	if (!status)
+		sonde_trace_get_facts(t, &facts);
+	if (!status && facts.n_events != 21)
 		return SONDE_E_FORMAT;
 	sonde_trace_free(t);
 	return status;
@@ -152,7 +156,7 @@ static void build_others(builder *b, uint32_t track, uint32_t site)
 		builder_allocation_add(b, &(builder_allocation){ .time_ns = 300 - i, .track = track, .site = site });
 	}
 	builder_meta(b, -1, "key", 3, "value", 5, false);
-	builder_diagnostic(b, "strange", false, 1, "file", 5);
+	builder_diagnostic(b, &(builder_problem){ .kind = DIAGNOSTIC_INPUT, .n = 1, .file = "file", .position = 5 });
 	builder_step(b, track, 601, 5);
 	builder_file_rank(b, 0, 1);
 }

@@ -544,9 +544,11 @@ static void meta_keeps_the_last_and_diagnostics_count(void **state)
 	builder_meta(b, -1, "host", 4, "a", 1, false);
 	builder_meta(b, 2, "host", 4, "b", 1, false);
 	builder_meta(b, -1, "host", 4, "{}", 2, true);
-	builder_diagnostic(b, "invalid UTF-8", false, 2, "f.json", 17);
-	builder_diagnostic(b, "cut off", true, 1, NULL, -1);
-	builder_diagnostic(b, "invalid UTF-8", false, 3, "g.json", 18);
+	builder_diagnostic(
+		b, &(builder_problem){ .kind = DIAGNOSTIC_TEXT_UTF8, .n = 2, .file = "f.json", .position = 17 });
+	builder_diagnostic(b, &(builder_problem){ .kind = DIAGNOSTIC_TEXT_LOST_CUT, .n = 1, .position = -1 });
+	builder_diagnostic(
+		b, &(builder_problem){ .kind = DIAGNOSTIC_TEXT_UTF8, .n = 3, .file = "g.json", .position = 18 });
 	builder_clock(b, INDEX_CLOCK_EPOCH);
 	sonde_index *ix = finish(b);
 	const index_meta *m = index_metas(ix, &n);

@@ -1,23 +1,23 @@
 /* A builder that does not keep what it packed in memory makes the same image, byte for byte. */
 #include <signal.h>
 #include <sys/resource.h>
-#include "import/recording/recording.h"
+#include "import/recording/build.h"
 #include "unit/import/random_recording.h"
 
-static sonde_trace *open_run(const random_run *r)
+static recording *open_run(const random_run *r)
 {
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 
-	assert_int_equal(trace_open_memory(r->m.bytes, r->m.len, &t, NULL), SONDE_OK);
+	assert_int_equal(recording_open_memory(r->m.bytes, r->m.len, &t, NULL), SONDE_OK);
 	return t;
 }
 
-static sonde_index *build(const sonde_trace *t, size_t spill_bytes, const builder_target *target)
+static sonde_index *build(const recording *t, size_t spill_bytes, const builder_target *target)
 {
 	sonde_index *ix = NULL;
 	sonde_error err = { .message = "" };
 
-	if (trace_build_index_as(t, &(builder_options){ .spill_bytes = spill_bytes, .target = target }, &ix, &err))
+	if (recording_build_index_as(t, &(builder_options){ .spill_bytes = spill_bytes, .target = target }, &ix, &err))
 		fail_msg("%s", err.message);
 	return ix;
 }
@@ -40,7 +40,7 @@ static void the_image_is_the_same_wherever_its_parts_were(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed < 4; seed++) {
 		make_run(&r, seed, seed == 3 ? 60000 : 5000);
-		sonde_trace *t = open_run(&r);
+		recording *t = open_run(&r);
 		sonde_index *in_memory = build(t, SIZE_MAX, NULL);
 		assert_false(index_is_mapped(in_memory));
 		for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
@@ -50,7 +50,7 @@ static void the_image_is_the_same_wherever_its_parts_were(void **state)
 			index_free(spilled);
 		}
 		index_free(in_memory);
-		sonde_trace_free(t);
+		recording_free(t);
 		run_done(&r);
 	}
 }
@@ -90,7 +90,7 @@ static void an_image_can_go_to_a_place_in_a_file(void **state)
 
 	(void)state;
 	make_run(&r, 5, 5000);
-	sonde_trace *t = open_run(&r);
+	recording *t = open_run(&r);
 	sonde_index *in_memory = build(t, SIZE_MAX, NULL);
 	for (size_t limit = 1; limit <= 20000; limit += 19999) {
 		sonde_index *there = build(t, limit, &target);
@@ -98,7 +98,7 @@ static void an_image_can_go_to_a_place_in_a_file(void **state)
 		index_free(there);
 	}
 	index_free(in_memory);
-	sonde_trace_free(t);
+	recording_free(t);
 	run_done(&r);
 	close(fd);
 }
@@ -112,19 +112,19 @@ static void a_full_disk_is_an_error_with_a_reason(void **state)
 
 	(void)state;
 	make_run(&r, 6, 20000);
-	sonde_trace *t = open_run(&r);
+	recording *t = open_run(&r);
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = old;
 	/* In the middle of what is spilled, and in the middle of the image. */
 	for (limit.rlim_cur = 1000; limit.rlim_cur < 200000; limit.rlim_cur *= 3) {
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-		sonde_status status = trace_build_index_as(t, &(builder_options){ .spill_bytes = 5000 }, &ix, &err);
+		sonde_status status = recording_build_index_as(t, &(builder_options){ .spill_bytes = 5000 }, &ix, &err);
 		assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
 		assert_int_equal(status, SONDE_E_IO);
 		assert_true(strstr(err.message, "cannot write"));
 	}
-	sonde_trace_free(t);
+	recording_free(t);
 	run_done(&r);
 }
 
