@@ -26,6 +26,17 @@ static void matmul(void)
 	}
 }
 
+/* The whole function is the operation, whichever way it returns. */
+static float trace_of_product(void)
+{
+	SONDE_OP_FUNCTION(SONDE_COMPUTE, .flops = N, .bytes = sizeof c[0]);
+	float sum = 0;
+
+	for (int i = 0; i < N; i++)
+		sum += c[i][i];
+	return sum;
+}
+
 /* Begins in one thread and ends in another: hand the operation over, end it once. */
 static void *fetch(void *arg)
 {
@@ -34,6 +45,7 @@ static void *fetch(void *arg)
 	for (int i = 0; i < N * N; i++)
 		a[i / N][i % N] = b[i / N][i % N] = (float)(i % 10);
 	sonde_op_metadata(*op, "source", "memory");
+	sonde_op_metadata_i64(*op, "rows", N); /* a number, to sort and sum by */
 	sonde_op_end(*op);
 	return NULL;
 }
@@ -59,6 +71,8 @@ int main(void)
 		record_device_work();
 	}
 	sonde_instant("checkpoint written", SONDE_CUSTOM("storage")); /* a category of your own */
+	float trace = trace_of_product();
+	SONDE_MARK_ARGS("done", SONDE_I64("fetches", N_FETCHES), SONDE_F64("trace", (double)trace));
 	printf("%d of each: fetch, matmul, npu_conv; c[1][1] = %.0f\n", N_FETCHES, (double)c[1][1]);
 	return 0;
 }

@@ -470,6 +470,8 @@ SONDE_API sonde_scope sonde_begin_module(const char *name);
 #define SONDE_SCOPE_ARGS(name, ...)                                                                                    \
 	SONDE_SCOPE(name);                                                                                             \
 	SONDE_UNUSED_(__VA_ARGS__)
+#define SONDE_MARK_ARGS(name, ...) (SONDE_MARK(name), SONDE_UNUSED_(__VA_ARGS__))
+#define SONDE_INSTANT_ARGS(name, category, ...) (sonde_instant((name), (category)), SONDE_UNUSED_(__VA_ARGS__))
 #define SONDE_DETAIL(name) ((void)0)
 #else
 #define SONDE_I64(key, value) sonde_arg_i64_("" key "", value)
@@ -492,6 +494,14 @@ SONDE_API sonde_scope sonde_begin_module(const char *name);
 		sonde_on_(SONDE_ACTIVE_CPU_)                                                                           \
 			? sonde_begin_with_(SONDE_HERE_(SONDE_SITE_SCOPE_, "" name ""), SONDE_ARGS_(__VA_ARGS__))      \
 			: 0
+/* A moment with arguments: SONDE_MARK_ARGS("saved", SONDE_I64("step", i), SONDE_F64("loss", loss)). The name is a
+   string literal. SONDE_INSTANT_ARGS takes a name made at run time and a category. */
+#define SONDE_MARK_ARGS(name, ...)                                                                                     \
+	((void)(sonde_on_(SONDE_ACTIVE_CPU_) &&                                                                        \
+		sonde_begin_with_(SONDE_HERE_(SONDE_SITE_MARK_, "" name ""), SONDE_ARGS_(__VA_ARGS__))))
+#define SONDE_INSTANT_ARGS(name, category, ...)                                                                        \
+	((void)(sonde_on_(SONDE_ACTIVE_CPU_) &&                                                                        \
+		(sonde_instant_args((name), (category), SONDE_ARGS_(__VA_ARGS__)), true)))
 #endif
 
 /* ---- Steps, phases, marks, counters, flows ------------------------------------------------------------------------
@@ -515,6 +525,8 @@ SONDE_API void sonde_step_end(void);
 #define SONDE_MARK(name)                                                                                               \
 	((void)(sonde_on_(SONDE_ACTIVE_CPU_) && sonde_begin_site_(SONDE_HERE_(SONDE_SITE_MARK_, "" name ""))))
 SONDE_API void sonde_instant(const char *name, sonde_category category);
+/* The same with up to 16 arguments. Keys of up to 127 bytes and strings of up to 255 bytes are kept. */
+SONDE_API void sonde_instant_args(const char *name, sonde_category category, const sonde_arg *args, size_t n_args);
 
 /* A value that changes over time. */
 #define SONDE_COUNTER(name, value)                                                                                     \
@@ -555,6 +567,13 @@ SONDE_API void sonde_metadata(const char *key, const char *value);
 									  SONDE_OP_INFO_(__VA_ARGS__))                 \
 							: 0
 
+/* As the first line of a function: SONDE_OP_FUNCTION(SONDE_COMPUTE, .flops = 2.0 * m * n * k, .bytes = ...); The whole
+   function is an operation with the function's name. Ends on every return path. */
+#define SONDE_OP_FUNCTION(...)                                                                                         \
+	SONDE_SCOPE_VAR_ = sonde_on_(SONDE_ACTIVE_CPU_) ? sonde_begin_op_(SONDE_HERE_(SONDE_SITE_OP_, __func__),       \
+									  SONDE_OP_INFO_(__VA_ARGS__))                 \
+							: 0
+
 /* The same with a name made at run time; by hand, sonde_end ends it on this thread. info may be NULL. */
 #define SONDE_OP_NAMED(name, ...)                                                                                      \
 	SONDE_SCOPE_VAR_ = sonde_on_(SONDE_ACTIVE_CPU_) ? sonde_begin_op((name), SONDE_OP_INFO_(__VA_ARGS__)) : 0
@@ -580,7 +599,10 @@ SONDE_API sonde_scope sonde_begin_op(const char *name, const sonde_op_info *info
 SONDE_API sonde_op sonde_op_begin(const char *name, sonde_category category);
 SONDE_API sonde_op sonde_op_begin_info(const char *name, const sonde_op_info *info);
 SONDE_API void sonde_op_end(sonde_op op);
+/* Attach a text or a number to an operation, from any thread, before or after its end. */
 SONDE_API void sonde_op_metadata(sonde_op op, const char *key, const char *value);
+SONDE_API void sonde_op_metadata_i64(sonde_op op, const char *key, int64_t value);
+SONDE_API void sonde_op_metadata_f64(sonde_op op, const char *key, double value);
 
 /* An operation of this thread whose duration was measured elsewhere. Times are CLOCK_MONOTONIC, see sonde_now_ns. */
 SONDE_API void sonde_op_record(const char *name, sonde_category category, int64_t start_ns, int64_t dur_ns);
@@ -653,6 +675,9 @@ SONDE_API const char *sonde_output(void);
 #define SONDE_STEP(number) (0 ? (void)(number) : (void)0)
 #define SONDE_PHASE(name) ((void)0)
 #define SONDE_MARK(name) ((void)0)
+#define SONDE_MARK_ARGS(name, ...) SONDE_UNUSED_(__VA_ARGS__)
+#define SONDE_INSTANT_ARGS(name, category, ...)                                                                        \
+	((0 ? ((void)(name), (void)(category)) : (void)0), SONDE_UNUSED_(__VA_ARGS__))
 #define SONDE_COUNTER(name, value) (0 ? (void)(value) : (void)0)
 #ifdef __cplusplus
 #define SONDE_OP_UNUSED_(...)                                                                                          \
@@ -665,6 +690,7 @@ SONDE_API const char *sonde_output(void);
 #endif
 #define SONDE_OP_NAMED(name, ...) (0 ? ((void)(name), SONDE_OP_UNUSED_(__VA_ARGS__)) : (void)0)
 #define SONDE_OP_SCOPE(name, ...) (0 ? SONDE_OP_UNUSED_(__VA_ARGS__) : (void)0)
+#define SONDE_OP_FUNCTION(...) (0 ? SONDE_OP_UNUSED_(__VA_ARGS__) : (void)0)
 #define SONDE_OP(name, ...) SONDE_OP_(SONDE_PASTE_(sonde_op_, __COUNTER__), __VA_ARGS__)
 #define SONDE_OP_(once, ...) for (int once = (0 ? SONDE_OP_UNUSED_(__VA_ARGS__) : (void)0, 1); once; once = 0)
 
@@ -702,6 +728,10 @@ static inline void sonde_step_end(void)
 static inline void sonde_instant(const char *name, sonde_category category)
 {
 	(void)name, (void)category;
+}
+static inline void sonde_instant_args(const char *name, sonde_category category, const sonde_arg *args, size_t n_args)
+{
+	(void)name, (void)category, (void)args, (void)n_args;
 }
 static inline void sonde_counter(const char *name, double value)
 {
@@ -744,6 +774,14 @@ static inline void sonde_op_end(sonde_op op)
 	(void)op;
 }
 static inline void sonde_op_metadata(sonde_op op, const char *key, const char *value)
+{
+	(void)op, (void)key, (void)value;
+}
+static inline void sonde_op_metadata_i64(sonde_op op, const char *key, int64_t value)
+{
+	(void)op, (void)key, (void)value;
+}
+static inline void sonde_op_metadata_f64(sonde_op op, const char *key, double value)
 {
 	(void)op, (void)key, (void)value;
 }
@@ -838,6 +876,11 @@ static inline const char *sonde_output(void)
 static inline sonde_scope sonde_begin_with_(sonde_site *site, std::initializer_list<sonde_arg> args)
 {
 	return sonde_begin_with_(site, args.begin(), args.size());
+}
+
+static inline void sonde_instant_args(const char *name, sonde_category category, std::initializer_list<sonde_arg> args)
+{
+	sonde_instant_args(name, category, args.begin(), args.size());
 }
 
 /* Keeps the info of SONDE_OP alive until the end of the expression. */

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "record/text.h"
 
-enum { TEXT_MAX = 255, VALUE_MAX = 4000, DIMS_MAX = 32, STACK_MAX = 48, STACK_SKIP = 2 };
+enum { TEXT_MAX = 255, KEY_MAX = 127, VALUE_MAX = 4000, DIMS_MAX = 32, STACK_MAX = 48, STACK_SKIP = 2 };
 
 typedef struct payload {
 	uint64_t *start, *next;
@@ -336,6 +336,39 @@ void sonde_instant(const char *name, sonde_category category)
 		sonde_event_(name_intern(NAME_MARK, category, name));
 }
 
+static size_t keyed_words(const sonde_arg *arg, uint32_t mode, size_t *ret_len)
+{
+	return 1 + text_words(clipped(arg->key, KEY_MAX)) + arg_words(arg, mode, ret_len);
+}
+
+static void put_keyed(payload *p, const sonde_arg *arg, uint32_t mode, size_t len)
+{
+	payload_word(p, arg->type);
+	payload_text(p, arg->key ? arg->key : "", clipped(arg->key, KEY_MAX));
+	put_arg(p, arg, mode, len);
+}
+
+void sonde_instant_args(const char *name, sonde_category category, const sonde_arg *args, size_t n_args)
+{
+	uint32_t mode = record_mode_now();
+	size_t n_words = 1, lens[NAME_MAX_ARGS];
+	payload p;
+
+	if (!sonde_on_(SONDE_ACTIVE_CPU_))
+		return;
+	uint32_t id = name_intern(NAME_MARK, category, name);
+	if (n_args > NAME_MAX_ARGS)
+		n_args = NAME_MAX_ARGS;
+	for (size_t i = 0; i < n_args; i++)
+		n_words += keyed_words(&args[i], mode, &lens[i]);
+	if (!payload_begin(&p, n_words))
+		return;
+	payload_word(&p, id);
+	for (size_t i = 0; i < n_args; i++)
+		put_keyed(&p, &args[i], mode, lens[i]);
+	payload_end(&p, EVENT_INSTANT);
+}
+
 void sonde_counter(const char *name, double value)
 {
 	uint64_t bits;
@@ -421,6 +454,33 @@ void sonde_op_metadata(sonde_op op, const char *key, const char *value)
 {
 	if (op.serial && key && value)
 		put_texts(EVENT_OP_META, true, op.serial, key, value);
+}
+
+static void put_op_value(sonde_op op, const char *key, uint32_t type, uint64_t bits)
+{
+	size_t len = clipped(key, TEXT_MAX);
+	payload p;
+
+	if (!op.serial || !key || !payload_begin(&p, 3 + text_words(len)))
+		return;
+	payload_word(&p, op.serial);
+	payload_word(&p, type);
+	payload_word(&p, bits);
+	payload_text(&p, key, len);
+	payload_end(&p, EVENT_OP_VALUE);
+}
+
+void sonde_op_metadata_i64(sonde_op op, const char *key, int64_t value)
+{
+	put_op_value(op, key, SONDE_ARG_I64_, (uint64_t)value);
+}
+
+void sonde_op_metadata_f64(sonde_op op, const char *key, double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	put_op_value(op, key, SONDE_ARG_F64_, bits);
 }
 
 void sonde_op_record(const char *name, sonde_category category, int64_t start_ns, int64_t dur_ns)

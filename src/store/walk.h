@@ -59,12 +59,24 @@ typedef struct walk_snapshot {
 	uint64_t current_bytes, peak_bytes, n_live;
 } walk_snapshot;
 
-/* sonde_op_metadata. */
+/* One argument, in the form of its type. */
+typedef struct walk_arg {
+	const char *key;
+	size_t key_len;
+	uint8_t type; /* SONDE_ARG_*_ */
+	int64_t i64;
+	double f64;
+	const char *text;
+	size_t text_len;
+	const uint64_t *dims; /* n_dims; UINT64_MAX: not recorded */
+	uint64_t n_dims;
+} walk_arg;
+
+/* sonde_op_metadata: a text or a number. */
 typedef struct walk_op_meta {
 	uint64_t serial;
 	int64_t time_ns;
-	const char *key, *value;
-	size_t key_len, value_len;
+	walk_arg arg;
 } walk_op_meta;
 
 typedef struct walk_counts {
@@ -79,7 +91,7 @@ typedef struct walk_sink {
 	void (*named)(void *context, const trace_thread *thread, const char *name, size_t len, bool process);
 	void (*begin)(void *context, slice *s, const struct event *e);
 	void (*end)(void *context, slice *s);
-	void (*instant)(void *context, const trace_site *site, int64_t time_ns);
+	void (*instant)(void *context, const trace_site *site, int64_t time_ns, const struct event *e);
 	void (*counter)(void *context, const trace_site *site, int64_t time_ns, double value);
 	void (*flow)(void *context, const trace_site *site, int64_t time_ns, uint64_t id, bool begins);
 	void (*memory)(void *context, const walk_memory *m);

@@ -18,6 +18,20 @@ static int use_function(void)
 	return SONDE_LEVEL;
 }
 
+static double use_op_function(int n, const int64_t *dims, size_t n_dims)
+{
+	SONDE_OP_FUNCTION(SONDE_COMPUTE, .flops = 2.0 * n, .bytes = 4.0 * n, .shape = dims, .n_dims = n_dims);
+	if (n == 2)
+		return 0;
+	return n;
+}
+
+static int use_plain_op_function(void)
+{
+	SONDE_OP_FUNCTION(SONDE_SYNC);
+	return 1;
+}
+
 double use_macros(int n, double x)
 {
 	int64_t dims[2] = { 2, 3 };
@@ -42,6 +56,8 @@ double use_macros(int n, double x)
 				 SONDE_SHAPE("shape", dims, 2));
 		SONDE_BEGIN("by hand");
 		SONDE_MARK("moment");
+		SONDE_MARK_ARGS("saved", SONDE_I64("step", i), SONDE_SHAPE("shape", dims, 2));
+		SONDE_INSTANT_ARGS(name, SONDE_CUSTOM("storage"), SONDE_F64("x", x), SONDE_STR("type", "f32"));
 		SONDE_COUNTER("loss", x);
 		SONDE_COUNTER("loss times two", loss * 2);
 		SONDE_END();
@@ -59,7 +75,7 @@ double use_macros(int n, double x)
 		}
 		SONDE_OP("matmul", SONDE_COMPUTE, .flops = 2.0 * n, .bytes = x, .shape = dims, .n_dims = 2,
 			 .type = "f32") {
-			x += use_function();
+			x += use_function() + use_plain_op_function() + use_op_function(n, dims, 2);
 		}
 	}
 	{

@@ -42,6 +42,8 @@ typedef enum event_code {
 	EVENT_STREAM_SLICE = 14, /* stream id, launch id, name id, start ns, end ns */
 	EVENT_STACK = 15,	 /* addresses, innermost first: the stack of the event before */
 	EVENT_PAUSE = 16,	 /* 1: paused, 0: resumed */
+	EVENT_OP_VALUE = 17,	 /* serial, type of the argument, its 64 bits, text key */
+	EVENT_INSTANT = 18,	 /* name id, then for each argument: type, text key, value as that type has it */
 } event_code;
 
 enum {

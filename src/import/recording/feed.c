@@ -38,14 +38,6 @@ static void on_named(void *context, const trace_thread *thread, const char *name
 	}
 }
 
-static void on_instant(void *context, const trace_site *site, int64_t time_ns)
-{
-	feed *f = context;
-
-	feed_allocation_done(f);
-	builder_instant(f->builder, f->at.track, time_ns, feed_site_of(f, site), 0, 't');
-}
-
 static void on_counter(void *context, const trace_site *site, int64_t time_ns, double value)
 {
 	feed *f = context;
@@ -385,7 +377,7 @@ walk_sink feed_sink(feed *f)
 		.named = on_named,
 		.begin = feed_begin,
 		.end = feed_end,
-		.instant = on_instant,
+		.instant = feed_instant,
 		.counter = on_counter,
 		.flow = on_flow,
 		.memory = on_memory,

@@ -35,8 +35,7 @@ typedef struct feed_held {
 /* sonde_op_metadata. */
 typedef struct feed_note {
 	uint64_t serial;
-	const char *key, *value;
-	size_t key_len, value_len;
+	walk_arg arg; /* its texts are in note_texts */
 	int64_t time_ns;
 	uint32_t next; /* + 1 */
 	bool taken;
@@ -125,6 +124,7 @@ uint32_t feed_string(feed *f, uint32_t string);
 
 /* ---- recording/slices.c ------------------------------------------------------------------------------------------ */
 
+void feed_instant(void *context, const trace_site *site, int64_t time_ns, const event *e);
 void feed_begin(void *context, slice *s, const event *e);
 void feed_end(void *context, slice *s);
 void feed_launch(void *context, const trace_site *site, int64_t time_ns, uint32_t queue, uint64_t id);

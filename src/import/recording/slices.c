@@ -119,6 +119,17 @@ static void collect_args(feed *f, const slice *s, const event *e)
 		walk_args(s->site, e, add_arg, &f->args);
 }
 
+void feed_instant(void *context, const trace_site *site, int64_t time_ns, const event *e)
+{
+	feed *f = context;
+
+	feed_allocation_done(f);
+	arg_set_clear(&f->args);
+	if (e->n_words)
+		walk_args(site, e, add_arg, &f->args);
+	builder_instant(f->builder, f->at.track, time_ns, feed_site_of(f, site), arg_set_finish(&f->args), 't');
+}
+
 /* The notes on an operation, which may have come from any thread. */
 static void add_notes(feed *f, uint64_t serial)
 {
@@ -133,8 +144,7 @@ static void add_notes(feed *f, uint64_t serial)
 	}
 	for (uint32_t i = f->first_notes.items[number]; i; i = f->notes.items[i - 1].next) {
 		feed_note *note = &f->notes.items[i - 1];
-		arg_key(&f->args, note->key, note->key_len);
-		arg_string(&f->args, note->value, note->value_len);
+		add_arg(&f->args, &note->arg);
 		note->taken = true;
 	}
 	f->first_notes.items[number] = 0;
@@ -150,15 +160,12 @@ void feed_note_op(void *context, const walk_op_meta *m)
 						: &f->first_notes.items[number];
 	feed_note *note = first ? VEC_ADD(&f->notes) : NULL;
 
-	if (note)
-		*note = (feed_note){ .key = arena_strndup(&f->note_texts, m->key, m->key_len),
-				     .value = arena_strndup(&f->note_texts, m->value, m->value_len),
-				     .key_len = m->key_len,
-				     .value_len = m->value_len,
-				     .serial = m->serial,
-				     .time_ns = m->time_ns,
-				     .next = *first };
-	if (!note || !note->key || !note->value)
+	if (note) {
+		*note = (feed_note){ .arg = m->arg, .serial = m->serial, .time_ns = m->time_ns, .next = *first };
+		note->arg.key = arena_strndup(&f->note_texts, m->arg.key, m->arg.key_len);
+		note->arg.text = arena_strndup(&f->note_texts, m->arg.text ? m->arg.text : "", m->arg.text_len);
+	}
+	if (!note || !note->arg.key || !note->arg.text)
 		f->failed = true;
 	else
 		*first = (uint32_t)f->notes.n;
@@ -173,7 +180,7 @@ static void put_late_notes(feed *f)
 			continue;
 		arg_set_clear(&f->args);
 		arg_key(&f->args, "operation", 9), arg_u64(&f->args, note->serial);
-		arg_key(&f->args, note->key, note->key_len), arg_string(&f->args, note->value, note->value_len);
+		add_arg(&f->args, &note->arg);
 		uint32_t site = builder_site(f->builder, feed_text(f, "note on an operation"), feed_text(f, "sonde"),
 					     CLASS_OTHER, NAME_MARK);
 		builder_instant(f->builder, f->process_track, note->time_ns, site, arg_set_finish(&f->args), 'p');

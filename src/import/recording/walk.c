@@ -202,7 +202,7 @@ static void on_site(walk *w, uint32_t id, const event *e)
 	if (site->kind == NAME_MARK) {
 		w->counts.n_instants++;
 		if (w->sink->instant)
-			w->sink->instant(w->sink->context, site, w->now_ns);
+			w->sink->instant(w->sink->context, site, w->now_ns, e);
 		return;
 	}
 	if (site->kind == NAME_COUNTER) {

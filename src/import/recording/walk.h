@@ -61,17 +61,6 @@ void walk_position_done(walk_position *p);
 void walk_apart_done(walk_apart *a);
 
 /* Calls back for every argument of a slice's begin, in words for a person. */
-typedef struct walk_arg {
-	const char *key;
-	size_t key_len;
-	uint8_t type; /* SONDE_ARG_*_ */
-	int64_t i64;
-	double f64;
-	const char *text;
-	size_t text_len;
-	const uint64_t *dims; /* n_dims; UINT64_MAX: not recorded */
-	uint64_t n_dims;
-} walk_arg;
 void walk_args(const trace_site *site, const event *e, void (*each)(void *context, const walk_arg *arg), void *context);
 
 #endif

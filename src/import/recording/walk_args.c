@@ -55,10 +55,27 @@ static void op_args(const event *e, void (*each)(void *context, const walk_arg *
 	}
 }
 
+/* sonde_instant_args: each argument brings its type and its key. */
+static void keyed_args(const event *e, void (*each)(void *context, const walk_arg *arg), void *context)
+{
+	for (size_t pos = 0; pos < e->n_words;) {
+		uint64_t type = e->words[pos++];
+		walk_arg arg = { .type = (uint8_t)type };
+		if (type < SONDE_ARG_I64_ || type > SONDE_ARG_SHAPE_ || !event_text(e, &pos, &arg.key, &arg.key_len) ||
+		    !get_arg(e, &pos, &arg))
+			return;
+		each(context, &arg);
+	}
+}
+
 void walk_args(const trace_site *site, const event *e, void (*each)(void *context, const walk_arg *arg), void *context)
 {
 	size_t pos = 0;
 
+	if ((e->code & EVENT_ID_MASK) == EVENT_INSTANT) {
+		keyed_args(e, each, context);
+		return;
+	}
 	if (site->kind == NAME_OP) {
 		op_args(e, each, context);
 		return;

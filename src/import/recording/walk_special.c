@@ -1,6 +1,8 @@
 /* Events of a walk that neither begin nor end anything: memory, devices, operations with a duration, flows, names. */
 #include "import/recording/walk_state.h"
 
+#include <sonde/record.h>
+
 static void on_memory(walk *w, const event *e, bool is_free)
 {
 	walk_memory m = { .is_free = is_free, .time_ns = w->now_ns };
@@ -67,11 +69,40 @@ static void on_meta(walk *w, const event *e)
 
 static void on_op_meta(walk *w, const event *e)
 {
-	walk_op_meta m = { .serial = e->n_words ? e->words[0] : 0, .time_ns = w->now_ns };
+	walk_op_meta m = { .serial = e->n_words ? e->words[0] : 0,
+			   .time_ns = w->now_ns,
+			   .arg = { .type = SONDE_ARG_STR_ } };
 	size_t pos = 1;
 
-	if (w->sink->op_meta && event_text(e, &pos, &m.key, &m.key_len) && event_text(e, &pos, &m.value, &m.value_len))
+	if (w->sink->op_meta && event_text(e, &pos, &m.arg.key, &m.arg.key_len) &&
+	    event_text(e, &pos, &m.arg.text, &m.arg.text_len))
 		w->sink->op_meta(w->sink->context, &m);
+}
+
+static void on_op_value(walk *w, const event *e)
+{
+	walk_op_meta m = { .time_ns = w->now_ns };
+	size_t pos = 3;
+
+	if (!w->sink->op_meta || e->n_words < 4 || (e->words[1] != SONDE_ARG_I64_ && e->words[1] != SONDE_ARG_F64_) ||
+	    !event_text(e, &pos, &m.arg.key, &m.arg.key_len))
+		return;
+	m.serial = e->words[0];
+	m.arg.type = (uint8_t)e->words[1];
+	m.arg.i64 = (int64_t)e->words[2];
+	memcpy(&m.arg.f64, &e->words[2], sizeof m.arg.f64);
+	w->sink->op_meta(w->sink->context, &m);
+}
+
+/* sonde_instant_args. */
+static void on_instant(walk *w, const event *e)
+{
+	if (!e->n_words)
+		return;
+	event args = { .ticks = e->ticks, .code = e->code, .n_words = e->n_words - 1, .words = e->words + 1 };
+	w->counts.n_instants++;
+	if (w->sink->instant)
+		w->sink->instant(w->sink->context, walk_site(w, e->words[0]), w->now_ns, &args);
 }
 
 static void on_snapshot(walk *w, const event *e)
@@ -136,6 +167,12 @@ void walk_special(walk *w, const event *e, uint32_t id)
 		break;
 	case EVENT_OP_META:
 		on_op_meta(w, e);
+		break;
+	case EVENT_OP_VALUE:
+		on_op_value(w, e);
+		break;
+	case EVENT_INSTANT:
+		on_instant(w, e);
 		break;
 	case EVENT_SNAPSHOT:
 		on_snapshot(w, e);

@@ -104,6 +104,25 @@ static void what_need_not_nest_is_async(void **state)
 	make_done(&m);
 }
 
+static void numbers_of_operations_and_arguments_of_marks_are_there(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_names(&m);
+	MAKE_EVENTS(&m, 1, { 100, EVENT_OP_BEGIN, 6, { 9, OP, 0, 0, 0, 0 } },
+		    { 110, EVENT_OP_VALUE, 5, { 9, 1, (uint64_t)-2, 1, make_text("k") } },
+		    { 120, EVENT_OP_END, 1, { 9 } },
+		    { 130, EVENT_INSTANT, 5, { MARK, 2, 1, make_text("f"), make_double(0.5) } });
+	sonde_trace *t = make_trace(&m);
+	char *text = export_of(t);
+	assert_non_null(strstr(text, "\"args\": {\"k\": -2}"));
+	assert_non_null(strstr(text, "\"s\": \"t\", \"args\": {\"f\": 0.5}}"));
+	free(text);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void marks_counters_flows_and_memory_are_there(void **state)
 {
 	maker m = { 0 };
@@ -401,6 +420,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(scopes_steps_and_phases_are_complete_events),
 		cmocka_unit_test(what_need_not_nest_is_async),
+		cmocka_unit_test(numbers_of_operations_and_arguments_of_marks_are_there),
 		cmocka_unit_test(marks_counters_flows_and_memory_are_there),
 		cmocka_unit_test(devices_are_processes_with_their_queues),
 		cmocka_unit_test(two_processes_do_not_share_operations),

@@ -87,22 +87,27 @@ static inline void rec_arg(void *context, const walk_arg *arg)
 			rec_note(r, "%s%lld", i ? "x" : "", (long long)arg->dims[i]);
 }
 
+static inline void rec_args(recorded *r, const trace_site *site, const event *e)
+{
+	size_t before = r->len;
+
+	rec_note(r, "(");
+	walk_args(site, e, rec_arg, r);
+	if (r->len == before + 1)
+		r->text[r->len = before] = 0;
+	else
+		rec_note(r, ")");
+}
+
 static inline void rec_begin(void *context, slice *s, const event *e)
 {
 	recorded *r = context;
 
 	rec_note(r, "%s+%s", rec_gap(r), rec_name(r, s->site));
-	if (s->site->kind == NAME_STEP) {
+	if (s->site->kind == NAME_STEP)
 		rec_note(r, "#%lld", (long long)s->number);
-		return;
-	}
-	size_t before = r->len;
-	rec_note(r, "(");
-	walk_args(s->site, e, rec_arg, r);
-	if (r->len == before + 1)
-		r->text[r->len = before] = 0;
 	else
-		rec_note(r, ")");
+		rec_args(r, s->site, e);
 }
 
 static inline void rec_end(void *context, slice *s)
@@ -113,12 +118,13 @@ static inline void rec_end(void *context, slice *s)
 		 s->flags & SLICE_REPAIRED ? "!" : "");
 }
 
-static inline void rec_instant(void *context, const trace_site *site, int64_t time_ns)
+static inline void rec_instant(void *context, const trace_site *site, int64_t time_ns, const event *e)
 {
 	recorded *r = context;
 
 	(void)time_ns;
 	rec_note(r, "%s*%s", rec_gap(r), rec_name(r, site));
+	rec_args(r, site, e);
 }
 
 static inline void rec_counter(void *context, const trace_site *site, int64_t time_ns, double value)
@@ -196,7 +202,13 @@ static inline void rec_op_meta(void *context, const walk_op_meta *m)
 {
 	recorded *r = context;
 
-	rec_note(r, "%s[%.*s:%.*s]", rec_gap(r), (int)m->key_len, m->key, (int)m->value_len, m->value);
+	if (m->arg.type == SONDE_ARG_STR_)
+		rec_note(r, "%s[%.*s:%.*s]", rec_gap(r), (int)m->arg.key_len, m->arg.key, (int)m->arg.text_len,
+			 m->arg.text);
+	else if (m->arg.type == SONDE_ARG_I64_)
+		rec_note(r, "%s[%.*s=%lld]", rec_gap(r), (int)m->arg.key_len, m->arg.key, (long long)m->arg.i64);
+	else
+		rec_note(r, "%s[%.*s=%g]", rec_gap(r), (int)m->arg.key_len, m->arg.key, m->arg.f64);
 }
 
 static inline recorded *record_read(const char *path)

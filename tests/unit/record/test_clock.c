@@ -59,9 +59,9 @@ static void threads_count_exactly(void **state)
 
 static int64_t first_ns, last_ns;
 
-static void note_time(void *context, const trace_site *site, int64_t time_ns)
+static void note_time(void *context, const trace_site *site, int64_t time_ns, const event *e)
 {
-	(void)context, (void)site;
+	(void)context, (void)site, (void)e;
 	first_ns = first_ns ? first_ns : time_ns;
 	last_ns = time_ns;
 }

@@ -275,6 +275,75 @@ static void break_and_continue_mean_the_loop_around_an_operation_scope(void **st
 	assert_recorded("+op(flops=1) +inner -inner -op +op(flops=2) +inner -inner -op +returned -returned");
 }
 
+static double scale(int n, double x)
+{
+	SONDE_OP_FUNCTION(SONDE_COMPUTE, .flops = 2.0 * n, .bytes = 16.0 * n);
+	if (n == 0)
+		return 0;
+	for (int i = 0; i < n; i++)
+		if (i == 3)
+			return x * i;
+	return x;
+}
+
+static void a_whole_function_is_an_operation_on_every_return_path(void **state)
+{
+	(void)state;
+	scale(1, 2);
+	record_start((sonde_config){ .flops = true });
+	scale(0, 2);
+	scale(9, 2);
+	scale(1, 2);
+	assert_recorded("+scale -scale +scale(flops=18,bytes=144) -scale +scale(flops=2,bytes=16) -scale");
+}
+
+static void instants_have_arguments(void **state)
+{
+	const int64_t dims[] = { 2, 3 };
+	char name[16], text[300];
+
+	(void)state;
+	memset(text, 'k', sizeof text - 1);
+	text[sizeof text - 1] = 0;
+	record_start((sonde_config){ .shapes = true });
+	for (int i = 0; i < 2; i++)
+		SONDE_MARK_ARGS("saved", SONDE_I64("step", i), SONDE_F64("loss", 0.5));
+	SONDE_MARK_ARGS("file", SONDE_STR("path", "a.bin"), SONDE_SHAPE("x", dims, 2));
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof name, "epoch %d", i);
+		SONDE_INSTANT_ARGS(name, SONDE_OTHER, SONDE_I64("n", -i), SONDE_F64("f", 1.5), SONDE_STR("s", "t"),
+				   SONDE_SHAPE("x", dims, 2), SONDE_STR("null", NULL));
+	}
+	sonde_instant_args("none", SONDE_SYNC, NULL, 0);
+	assert_recorded("*saved(step=0,loss=0.5) *saved(step=1,loss=0.5) *file(path=a.bin,x=2x3) "
+			"*epoch 0(n=0,f=1.5,s=t,x=2x3,null=) *epoch 1(n=-1,f=1.5,s=t,x=2x3,null=) *none");
+
+	/* As many and as long as they may be, and more. */
+	sonde_arg many[20];
+	for (int i = 0; i < 20; i++)
+		many[i] = (sonde_arg){ .key = i ? text : NULL, .type = SONDE_ARG_STR_, .value.str = text };
+	record_start((sonde_config){ 0 });
+	sonde_instant_args("many", SONDE_OTHER, many, 20);
+	recorded *r = record_stop();
+	assert_int_equal(r->counts.n_instants, 1);
+	assert_int_equal(r->len, strlen("*many()") + strlen("=") + 255 + 15 * (strlen(",=") + 127 + 255));
+	record_done(r);
+}
+
+static void numbers_are_attached_to_operations_as_numbers(void **state)
+{
+	(void)state;
+	sonde_op_metadata_i64((sonde_op){ 0, 0 }, "n", 1);
+	record_start((sonde_config){ 0 });
+	sonde_op op = sonde_op_begin("fetch", SONDE_DATA_LOAD);
+	sonde_op_metadata_i64(op, "rows", INT64_MIN);
+	sonde_op_metadata_f64(op, "ratio", 0.25);
+	sonde_op_metadata_i64(op, NULL, 1);
+	sonde_op_end(op);
+	sonde_op_metadata_i64(op, "late", 7);
+	assert_recorded("+fetch [rows=-9223372036854775808] [ratio=0.25] -fetch [late=7]");
+}
+
 /* One site of this kind has the name, and it is of this category. */
 static void assert_site(const recorded *r, const char *name, name_kind kind, const char *category)
 {
@@ -636,6 +705,9 @@ int main(void)
 		cmocka_unit_test(marks_counters_and_flows),
 		cmocka_unit_test(operations_have_their_work_and_shape),
 		cmocka_unit_test(break_and_continue_mean_the_loop_around_an_operation_scope),
+		cmocka_unit_test(a_whole_function_is_an_operation_on_every_return_path),
+		cmocka_unit_test(instants_have_arguments),
+		cmocka_unit_test(numbers_are_attached_to_operations_as_numbers),
 		cmocka_unit_test(modules_operations_and_categories_with_names_made_at_run_time),
 		cmocka_unit_test(work_is_recorded_only_when_asked_for),
 		cmocka_unit_test(an_operation_may_end_on_another_thread),

@@ -310,6 +310,13 @@ static void slices_lie_where_they_belong(void **state)
 		    { 12, EVENT_OP_META, 5, { 1, 3, make_text("key"), 5, make_text("value") } },
 		    OP_END(20, 1) },
 		  "thread.0:op@10+10{\"stack\": [\"0x10\", \"0xff\"], \"key\": \"value\"}" },
+		{ "numbers on an operation",
+		  { OP_BEGIN(10, 1),
+		    { 12, EVENT_OP_VALUE, 5, { 1, SONDE_ARG_F64_, make_double(0.5), 5, make_text("ratio") } },
+		    { 13, EVENT_OP_VALUE, 5, { 1, SONDE_ARG_I64_, (uint64_t)-3, 4, make_text("rows") } },
+		    { 14, EVENT_OP_VALUE, 5, { 1, 77, 1, 4, make_text("what") } },
+		    OP_END(20, 1) },
+		  "thread.0:op@10+10{\"rows\": -3, \"ratio\": 0.5}" },
 		{ "timed elsewhere", { { 50, EVENT_OP_RECORD, 3, { OP, 20, 15 } } }, "async.0:op@20+15" },
 		{ "a launch and what it launched",
 		  { { 10, A },
@@ -334,6 +341,34 @@ static void slices_lie_where_they_belong(void **state)
 			fail_msg("%s:\n%s\ninstead of\n%s", cases[i].what, text, cases[i].slices);
 		sonde_trace_free(t);
 	}
+}
+
+static void instants_keep_their_arguments(void **state)
+{
+	maker m = { 0 };
+	int64_t row[COLUMNS_MAX];
+	static table_cursor c;
+	args_text text;
+
+	(void)state;
+	make_names(&m);
+	MAKE_EVENTS(&m, 1,
+		    { 10, EVENT_INSTANT, 8, { MARK, SONDE_ARG_I64_, 1, make_text("n"), 7, SONDE_ARG_STR_, 0, 0 } },
+		    { 20, EVENT_INSTANT, 2, { MARK, 99 } }, { 30, EVENT_INSTANT, 1, { MARK } });
+	sonde_trace *t = index_made(&m);
+	args_reader *args = args_reader_new(t->index);
+	table_first(&c, t->index, SECTION_INSTANTS, 0);
+	do
+		assert_true(table_next(&c, row));
+	while (row[INSTANT_TIME] != 10);
+	assert_true(args_read(args, (uint32_t)row[INSTANT_ARGS], &text));
+	assert_int_equal(text.args_len, strlen("{\"n\": 7, \"\": \"\"}"));
+	assert_memory_equal(text.args, "{\"n\": 7, \"\": \"\"}", text.args_len);
+	assert_true(table_next(&c, row));
+	assert_int_equal(row[INSTANT_TIME], 20);
+	assert_int_equal(row[INSTANT_ARGS], 0);
+	args_reader_free(args);
+	sonde_trace_free(t);
 }
 
 static void a_device_slice_knows_who_launched_it(void **state)
@@ -465,6 +500,7 @@ int main(void)
 		cmocka_unit_test(training_gives_the_same_sums),
 		cmocka_unit_test(examples_give_the_same_sums),
 		cmocka_unit_test(slices_lie_where_they_belong),
+		cmocka_unit_test(instants_keep_their_arguments),
 		cmocka_unit_test(a_device_slice_knows_who_launched_it),
 		cmocka_unit_test(nothing_else_is_lost),
 		cmocka_unit_test(an_operation_that_lasts_is_no_problem),

@@ -62,8 +62,9 @@ static void log_named(void *context, const trace_thread *thread, const char *nam
 	note(context, "%s=%.*s", process ? "process" : "name", (int)len, name);
 }
 
-static void log_instant(void *context, const trace_site *site, int64_t time_ns)
+static void log_instant(void *context, const trace_site *site, int64_t time_ns, const event *e)
 {
+	(void)e;
 	note(context, "*%s@%d", name_of(context, site), (int)time_ns);
 }
 
