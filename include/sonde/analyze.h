@@ -30,7 +30,7 @@ typedef struct sonde_setting {
 typedef struct sonde_analyze_options {
 	size_t struct_size;
 	const char *sort; /* a column: "total" (NULL), "self", "calls", "avg", "min", "max", "std", "p50", "p95", "p99",
-			     "name" */
+			     "name", "allocated", "freed", "peak" */
 	const char *filter; /* only names that contain this; "^a" at the start, "a$" at the end */
 	uint64_t top;	    /* rows; 0: 20 for people, all in JSON and CSV; UINT64_MAX: all */
 	int64_t first_step; /* with use_steps: only what began in steps first_step..last_step */

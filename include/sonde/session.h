@@ -33,6 +33,12 @@ typedef struct sonde_op_stats {
 	double percent; /* of the recorded time: total_ns / sonde_report_total_ns */
 	double flops;	/* sum over all calls; 0 when none were given */
 	double bytes;
+	/* Memory of all devices by sonde_alloc and sonde_free on the thread of the call, from its begin to its end,
+	   calls inside included; exact. What other threads allocate meanwhile is theirs. */
+	bool memory_known;	  /* false: allocations were not recorded, or a call did not nest on its thread */
+	uint64_t allocated_bytes; /* sum over all calls; of recursive calls the outermost one counts */
+	uint64_t freed_bytes;	  /* whoever allocated it */
+	uint64_t peak_bytes;	  /* the most that one call had allocated and not freed since its begin */
 } sonde_op_stats;
 
 /* Starts recording as config says (NULL: as the environment says). The caller stops the session; NULL if it failed. */

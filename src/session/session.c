@@ -103,6 +103,10 @@ static sonde_op_stats op_stats(const sonde_report *r, const profile_node *node)
 		.percent = span > 0 ? 100.0 * (double)s->total_ns / (double)span : 0,
 		.flops = work.flops,
 		.bytes = work.bytes,
+		.memory_known = r->profile->memory.n && !work.is_memory_unknown,
+		.allocated_bytes = work.memory.allocated_bytes,
+		.freed_bytes = work.memory.freed_bytes,
+		.peak_bytes = work.memory.peak_bytes,
 	};
 }
 

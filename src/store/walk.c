@@ -179,6 +179,8 @@ static void give_allocations(index_walk *w, int64_t ns)
 		if (m->time_ns >= ns)
 			return;
 		m->inside = w->stack.n ? &w->stack.items[w->stack.n - 1] : NULL;
+		if (w->stack.n)
+			slice_add_memory(&w->stack.items[w->stack.n - 1].memory, m);
 		if (w->sink->memory)
 			w->sink->memory(w->sink->context, m);
 	}
@@ -207,10 +209,12 @@ static inline void fill(index_walk *w, slice *s, const lane_cursor *c)
 	s->dur_ns = trace_bounded_ns(c->dur[i]);
 	s->child_ns = s->number = 0;
 	s->flops = s->bytes = 0;
+	s->memory = (slice_memory){ 0 };
 	s->serial = 0;
 	s->depth = (uint32_t)w->stack.n;
 	s->id = (uint32_t)c->site[i];
 	s->flags = __builtin_expect(c->flags[i] || w->is_async, 0) ? flags_of(w, c->flags[i]) : 0;
+	s->flags |= w->is_async || w->is_device ? SLICE_MEMORY_UNKNOWN : 0;
 	s->thread = w->thread;
 	s->user = NULL;
 	s->args = (uint32_t)c->args[i];
@@ -271,8 +275,10 @@ static inline void leave(index_walk *w)
 	if (w->sink->end && !is_launch(w, s))
 		w->sink->end(w->sink->context, s);
 	w->stack.n--;
-	if (w->stack.n)
-		s[-1].child_ns += s->dur_ns;
+	if (!w->stack.n)
+		return;
+	s[-1].child_ns += s->dur_ns;
+	slice_hand_memory(&s[-1].memory, &s->memory);
 }
 
 /* Is its next slice inside the one that is open above? Those whose parent has passed lost it in a damaged block. */

@@ -16,11 +16,19 @@
 struct event; /* format/recording/events.h */
 
 enum {
-	SLICE_OPEN = 1,	    /* no end: the recording ended first */
-	SLICE_REPAIRED = 2, /* no end: closed with the scope around it */
-	SLICE_CUT = 8,	    /* began before the window: it is shown from there on */
-	SLICE_ASYNC = 4,    /* an operation that may end on another thread or was timed elsewhere: need not nest */
+	SLICE_OPEN = 1,		   /* no end: the recording ended first */
+	SLICE_REPAIRED = 2,	   /* no end: closed with the scope around it */
+	SLICE_CUT = 8,		   /* began before the window: it is shown from there on */
+	SLICE_MEMORY_UNKNOWN = 16, /* it left the stack of its thread out of order: its memory was not followed */
+	SLICE_ASYNC = 4, /* an operation that may end on another thread or was timed elsewhere: need not nest */
 };
+
+/* Memory of all devices that the slice's thread allocated and freed, in slices inside as well. */
+typedef struct slice_memory {
+	uint64_t allocated_bytes;
+	uint64_t freed_bytes; /* without blocks that were never seen */
+	uint64_t peak_bytes;  /* the most that was allocated and not freed since its begin */
+} slice_memory;
 
 typedef struct slice {
 	const trace_site *site;
@@ -29,6 +37,7 @@ typedef struct slice {
 	int64_t child_ns;    /* of the slices directly inside */
 	int64_t number;	     /* of a step */
 	double flops, bytes; /* of an operation; 0: not given */
+	slice_memory memory; /* of its thread while it was open */
 	uint64_t serial;     /* of an operation begun with sonde_op_begin; 0: none */
 	uint32_t depth;	     /* 0: outermost */
 	uint32_t id;	     /* of the site in its stream, 0: an operation; in the index of an imported trace */
@@ -51,6 +60,39 @@ typedef struct walk_memory {
 	uint64_t tensor;     /* the program's number for it; 0: none */
 	const slice *inside; /* innermost open slice, or NULL */
 } walk_memory;
+
+/* Sizes come from a file: sums stay below 2^63. */
+static inline uint64_t memory_sum(uint64_t a, uint64_t b)
+{
+	return a > INT64_MAX || b > INT64_MAX - a ? INT64_MAX : a + b;
+}
+
+static inline uint64_t memory_net(const slice_memory *m)
+{
+	return m->allocated_bytes > m->freed_bytes ? m->allocated_bytes - m->freed_bytes : 0;
+}
+
+static inline void slice_add_memory(slice_memory *to, const walk_memory *m)
+{
+	uint64_t *sum = m->is_free ? &to->freed_bytes : &to->allocated_bytes;
+
+	if (m->bytes == UINT64_MAX)
+		return;
+	*sum = memory_sum(*sum, m->bytes);
+	if (memory_net(to) > to->peak_bytes)
+		to->peak_bytes = memory_net(to);
+}
+
+/* A slice has ended: what it took was taken in the slice around it, on top of what that had. */
+static inline void slice_hand_memory(slice_memory *outer, const slice_memory *inner)
+{
+	uint64_t freed = memory_sum(outer->freed_bytes, 0), had = memory_sum(outer->allocated_bytes, inner->peak_bytes);
+
+	if (had > freed && had - freed > outer->peak_bytes)
+		outer->peak_bytes = had - freed;
+	outer->allocated_bytes = memory_sum(outer->allocated_bytes, inner->allocated_bytes);
+	outer->freed_bytes = memory_sum(outer->freed_bytes, inner->freed_bytes);
+}
 
 /* sonde_memory_snapshot: what the device held at that moment. */
 typedef struct walk_snapshot {

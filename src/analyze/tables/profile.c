@@ -278,7 +278,18 @@ static void on_begin(void *context, slice *s, const struct event *e)
 		begin_step(p, s);
 }
 
-static void add_work(profile *p, profile_node *node, const slice *s)
+static void add_slice_memory(profile_work *work, const slice *s)
+{
+	slice_memory *m = &work->memory;
+
+	work->is_memory_unknown |= (s->flags & SLICE_MEMORY_UNKNOWN) != 0;
+	m->allocated_bytes = memory_sum(m->allocated_bytes, s->memory.allocated_bytes);
+	m->freed_bytes = memory_sum(m->freed_bytes, s->memory.freed_bytes);
+	m->peak_bytes = s->memory.peak_bytes > m->peak_bytes ? s->memory.peak_bytes : m->peak_bytes;
+}
+
+/* outermost: no call of the same name is around it, which has its memory as well. */
+static void add_work(profile *p, profile_node *node, const slice *s, bool outermost)
 {
 	enum { MOST = (1 << 27) - 1 };
 	profile_work *work = node->work		 ? &p->works.items[node->work - 1]
@@ -292,6 +303,8 @@ static void add_work(profile *p, profile_node *node, const slice *s)
 	node->work = ((uint32_t)(work - p->works.items) + 1) & MOST;
 	work->flops += s->flops;
 	work->bytes += s->bytes;
+	if (outermost)
+		add_slice_memory(work, s);
 }
 
 profile_work profile_work_of(const profile *p, const profile_node *node)
@@ -311,8 +324,9 @@ static void add_slice(profile *p, const slice *s, uint32_t index, bool outermost
 		node->stats.total_ns = add_bounded(node->stats.total_ns, ns);
 	if (self_ns > 0) /* children of the warm-up are in child_ns */
 		node->stats.self_ns = add_bounded(node->stats.self_ns, self_ns < ns ? self_ns : ns);
-	if (s->flops != 0 || s->bytes != 0)
-		add_work(p, node, s);
+	if (s->flops != 0 || s->bytes != 0 || s->memory.allocated_bytes || s->memory.freed_bytes ||
+	    s->flags & SLICE_MEMORY_UNKNOWN)
+		add_work(p, node, s, outermost);
 }
 
 static void on_end(void *context, slice *s)

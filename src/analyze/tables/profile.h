@@ -44,6 +44,8 @@ _Static_assert(sizeof(profile_node) <= 96, "memory per name");
 
 typedef struct profile_work {
 	double flops, bytes;
+	slice_memory memory;	/* sums over the calls; the peak is the largest of one call */
+	bool is_memory_unknown; /* of at least one call */
 } profile_work;
 
 typedef struct profile_step {

@@ -137,6 +137,39 @@ static void memory_has_its_peak_and_its_curve(void **state)
 	temp_clear();
 }
 
+static void operations_have_their_memory(void **state)
+{
+	sonde_session *session = start_session((sonde_config){ .memory = true });
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		SONDE_SCOPE("allocates");
+		sonde_alloc(SONDE_CPU, (void *)1, 1000, 0);
+		inner();
+		sonde_free(SONDE_CPU, (void *)1);
+		sonde_alloc(SONDE_CPU, (void *)(uintptr_t)(2 + i), 10, 0);
+	}
+	sonde_op_record("elsewhere", SONDE_COMPUTE, sonde_now_ns() - 10, 10);
+	sonde_report *report = stop_session(session);
+	const sonde_op_stats *op = op_of(report, "allocates");
+	assert_true(op->memory_known);
+	assert_int_equal(op->allocated_bytes, 2020);
+	assert_int_equal(op->freed_bytes, 2000);
+	assert_int_equal(op->peak_bytes, 1000);
+	assert_true(op_of(report, "inner")->memory_known);
+	assert_int_equal(op_of(report, "inner")->allocated_bytes, 0);
+	assert_false(op_of(report, "elsewhere")->memory_known);
+	sonde_report_free(report);
+	temp_clear();
+
+	session = start_session((sonde_config){ .activities = "cpu" });
+	inner();
+	report = stop_session(session);
+	assert_false(op_of(report, "inner")->memory_known);
+	sonde_report_free(report);
+	temp_clear();
+}
+
 static void the_table_can_be_printed(void **state)
 {
 	sonde_session *session = start_session((sonde_config){ 0 });
@@ -386,6 +419,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_report_each_epoch),
 		cmocka_unit_test(hotspots_come_first),
 		cmocka_unit_test(memory_has_its_peak_and_its_curve),
+		cmocka_unit_test(operations_have_their_memory),
 		cmocka_unit_test(the_table_can_be_printed),
 		cmocka_unit_test(pausing_a_session_leaves_a_gap),
 		cmocka_unit_test(any_analysis_of_the_session_by_name),

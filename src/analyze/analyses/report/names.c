@@ -29,9 +29,13 @@ static const column name_columns[] = {
 	{ "p95_ns", "p95", CELL_NS, 2, false },
 	{ "p99_ns", "p99", CELL_NS, 5, false },
 	{ "thread", "thread", CELL_STRING, 0, false }, /* with --threads only */
+	/* where allocations were recorded only */
+	{ "allocated_bytes", "allocated", CELL_BYTES, 5, false },
+	{ "freed_bytes", "freed", CELL_BYTES, 10, false },
+	{ "peak_bytes", "peak", CELL_BYTES, 4, false },
 };
-enum { N_COLUMNS = sizeof name_columns / sizeof name_columns[0] - 1 };
-enum { NAME, CATEGORY, CALLS, TOTAL, SELF, AVG, MIN, MAX, STD, PERCENT, P50, P95, P99, THREAD };
+enum { NAME, CATEGORY, CALLS, TOTAL, SELF, AVG, MIN, MAX, STD, PERCENT, P50, P95, P99, THREAD, ALLOCATED, FREED, PEAK };
+enum { N_COLUMNS = THREAD };
 
 /* The rows of the table, as they follow each other. */
 typedef struct name_rows {
@@ -41,6 +45,9 @@ typedef struct name_rows {
 	size_t n;
 	const char **threads; /* labels by number, with --threads; else NULL */
 	int sort;	      /* column */
+	column columns[PEAK + 1];
+	uint8_t numbers[PEAK + 1]; /* of them in name_columns */
+	size_t n_columns;
 } name_rows;
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------- */
@@ -48,6 +55,18 @@ typedef struct name_rows {
 static cell ns_or_unknown(int64_t ns)
 {
 	return ns < 0 ? cell_unknown() : cell_ns(ns);
+}
+
+/* Nothing is known where no allocation was recorded, or where a call was not followed. */
+static cell memory_cell(const profile *p, const profile_node *node, size_t at)
+{
+	profile_work work = profile_work_of(p, node);
+
+	if (!p->memory.n || work.is_memory_unknown)
+		return cell_unknown();
+	return cell_bytes(at == ALLOCATED ? work.memory.allocated_bytes
+			  : at == FREED	  ? work.memory.freed_bytes
+					  : work.memory.peak_bytes);
 }
 
 static cell node_cell(const profile *p, const profile_node *node, size_t at)
@@ -81,6 +100,10 @@ static cell node_cell(const profile *p, const profile_node *node, size_t at)
 		return ns_or_unknown(stats_percentile(s, 0.95));
 	case P99:
 		return ns_or_unknown(stats_percentile(s, 0.99));
+	case ALLOCATED:
+	case FREED:
+	case PEAK:
+		return memory_cell(p, node, at);
 	}
 	return cell_unknown();
 }
@@ -91,20 +114,22 @@ static cell make_cell(const void *context, size_t row, size_t at)
 	const name_rows *rows = context;
 	const profile_node *node = &rows->profile->nodes.items[rows->nodes[row]];
 
+	at = rows->numbers[at];
 	return at == THREAD ? cell_string(rows->threads[node->parent]) : node_cell(rows->profile, node, at);
 }
 
 /* ---- Which rows, in which order ---------------------------------------------------------------------------------- */
 
-static const char *const sort_keys[] = { "name", "category", "calls",	"total", "self", "avg", "min",
-					 "max",	 "std",	     "percent", "p50",	 "p95",	 "p99" };
+static const char *const sort_keys[] = { "name", "category", "calls",	  "total",   "self", "avg",
+					 "min",	 "max",	     "std",	  "percent", "p50",  "p95",
+					 "p99",	 NULL,	     "allocated", "freed",   "peak" };
 
 int report_find_sort(const char *sort)
 {
 	if (!sort)
 		sort = "total";
-	for (int i = 0; i < N_COLUMNS; i++)
-		if (strcmp(sort, sort_keys[i]) == 0 || strcmp(sort, name_columns[i].key) == 0)
+	for (int i = 0; i <= PEAK; i++)
+		if (sort_keys[i] && (strcmp(sort, sort_keys[i]) == 0 || strcmp(sort, name_columns[i].key) == 0))
 			return i;
 	return -1;
 }
@@ -134,7 +159,7 @@ static int compare_cells(cell a, cell b)
 		return (a.type == CELL_UNKNOWN) - (b.type == CELL_UNKNOWN);
 	if (a.type == CELL_STRING)
 		return strcmp(a.string, b.string);
-	if (a.type == CELL_COUNT)
+	if (a.type == CELL_COUNT || a.type == CELL_BYTES)
 		return a.count > b.count ? -1 : a.count < b.count;
 	if (a.type == CELL_PERCENT)
 		return a.number > b.number ? -1 : a.number < b.number;
@@ -267,6 +292,22 @@ static void limit_rows(sonde_result *r, table *t, const sonde_analyze_options *o
 		t->n_rows = (size_t)top; /* asked for: in JSON and CSV as well */
 }
 
+static void add_column(name_rows *rows, uint8_t number)
+{
+	rows->columns[rows->n_columns] = name_columns[number];
+	rows->numbers[rows->n_columns++] = number;
+}
+
+static void choose_columns(name_rows *rows)
+{
+	for (uint8_t i = 0; i < N_COLUMNS; i++)
+		add_column(rows, i);
+	if (rows->threads)
+		add_column(rows, THREAD);
+	for (uint8_t i = ALLOCATED; rows->profile->memory.n && i <= PEAK; i++)
+		add_column(rows, i);
+}
+
 sonde_status report_add_names(sonde_result *r, const profile *p, const sonde_analyze_options *o, sonde_error *err)
 {
 	name_rows *rows = arena_alloc(&r->arena, sizeof *rows);
@@ -275,7 +316,8 @@ sonde_status report_add_names(sonde_result *r, const profile *p, const sonde_ana
 		*rows = (name_rows){ .profile = p, .sort = report_find_sort(o->sort) };
 	if (!rows || !collect(r, rows, o))
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
-	table *t = result_table(r, "names", NULL, name_columns, o->threads ? N_COLUMNS + 1 : N_COLUMNS);
+	choose_columns(rows);
+	table *t = result_table(r, "names", NULL, rows->columns, rows->n_columns);
 	table_make(t, rows->n, rows->depths, make_cell, rows);
 	limit_rows(r, t, o);
 	if (!rows->n && o->filter && p->nodes.n)

@@ -145,7 +145,7 @@ static sonde_status report_run(const sonde_trace *trace, const sonde_analyze_opt
 		return error_set(
 			err, SONDE_E_USAGE, -1,
 			"cannot sort by '%s'; there are total, self, calls, avg, min, max, std, percent, p50, p95, "
-			"p99 and name",
+			"p99, name, allocated, freed and peak",
 			o->sort);
 	if (o->tree && o->threads)
 		return error_set(err, SONDE_E_USAGE, -1, "a tree cannot be split by thread yet: choose one of the two");

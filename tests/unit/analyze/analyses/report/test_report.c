@@ -283,6 +283,39 @@ static void phases_beside_the_steps_have_no_share_of_them(void **state)
 }
 
 /* Only blocks that were there before: no peak, and so no time of one. */
+static void names_have_their_memory_where_it_was_recorded(void **state)
+{
+	maker m = { 0 };
+
+	(void)state;
+	make_start(&m);
+	make_training_names(&m);
+	MAKE_EVENTS(&m, 1, { 100, FORWARD }, { 110, EVENT_ALLOC, 5, { 0, 1, 64, 0, 64 } }, { 112, FORWARD },
+		    { 114, EVENT_ALLOC, 5, { 1, 2, 36, 0, 36 } }, { 116, END | FORWARD },
+		    { 120, EVENT_FREE, 4, { 0, 1, 64, 0 } }, { 130, END | FORWARD }, { 140, FORWARD },
+		    { 150, END | FORWARD });
+	sonde_trace *t = make_trace(&m), *indexed = NULL;
+	sonde_index *ix = NULL;
+	assert_int_equal(trace_build_index(t, 1, &ix, NULL), SONDE_OK);
+	assert_int_equal(trace_of_index(ix, &indexed, NULL), SONDE_OK);
+	const sonde_trace *both[] = { t, indexed };
+	for (int i = 0; i < 2; i++) {
+		sonde_result *r = report_of(both[i], (sonde_analyze_options){ .sort = "allocated" });
+		const sonde_table *names = sonde_result_find_table(r, "names");
+		size_t last = sonde_table_n_columns(names) - 1;
+		sonde_column c;
+		assert_true(sonde_table_column(names, last - 2, &c));
+		assert_string_equal(c.key, "allocated_bytes");
+		assert_int_equal(sonde_table_cell(names, 0, last - 2).integer, 100);
+		assert_int_equal(sonde_table_cell(names, 0, last - 1).integer, 64);
+		assert_int_equal(sonde_table_cell(names, 0, last).integer, 100);
+		sonde_result_free(r);
+	}
+	sonde_trace_free(indexed);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void memory_without_a_peak_has_no_time_of_it(void **state)
 {
 	maker m = { 0 };
@@ -308,9 +341,8 @@ static void what_cannot_be_done_is_said(void **state)
 		const char *message;
 	} cases[] = {
 		{ { .sort = "nothing" },
-		  "cannot sort by 'nothing'; there are total, self, calls, avg, min, max, std, percent, p50, p95, p99 "
-		  "and "
-		  "name" },
+		  "cannot sort by 'nothing'; there are total, self, calls, avg, min, max, std, percent, p50, p95, p99, "
+		  "name, allocated, freed and peak" },
 		{ { .tree = true, .threads = true }, "a tree cannot be split by thread yet: choose one of the two" },
 		{ { .use_steps = true, .first_step = 50, .last_step = 60 }, "the trace has no steps 50..60" },
 		{ { .use_steps = true, .first_step = 50, .last_step = INT64_MAX }, "the trace has no steps 50.." },
@@ -409,6 +441,7 @@ int main(void)
 		cmocka_unit_test(steps_phases_memory_and_counters_have_their_tables),
 		cmocka_unit_test(phases_beside_the_steps_have_no_share_of_them),
 		cmocka_unit_test(memory_without_a_peak_has_no_time_of_it),
+		cmocka_unit_test(names_have_their_memory_where_it_was_recorded),
 		cmocka_unit_test(what_cannot_be_done_is_said),
 		cmocka_unit_test(an_empty_recording_has_an_empty_report),
 		cmocka_unit_test(a_recording_without_time_has_no_percents),
