@@ -119,26 +119,29 @@ typedef struct sonde_memory_point {
 	size_t peak_bytes; /* the most that was in use during it */
 } sonde_memory_point;
 
+/* A switch of sonde_config. Left 0 it has its default; `true` is SONDE_ON, but `false` is SONDE_DEFAULT. */
+enum { SONDE_DEFAULT = 0, SONDE_ON = 1, SONDE_OFF = 2 };
+
 /*
- * How to record. The fields have the names of the environment variables (SONDE_OUTPUT, SONDE_BUFFER, ...). Set
- * struct_size to sizeof(sonde_config); what is left 0 is off or has the stated default.
+ * How to record. Names and defaults are those of the environment variables (SONDE_OUTPUT, SONDE_BUFFER, ...) and of the
+ * options of `sonde record` (--output, --buffer, ...). Set struct_size to sizeof(sonde_config); what is left 0 has its
+ * default.
  */
 typedef struct sonde_config {
 	size_t struct_size;
 	const char *output;	/* file; %p is the pid, %n the number of the recording; NULL: PROGRAM.%p.sonde. One that
 				   exists is never replaced: sonde_output() says where the recording goes. The end of
 				   another format (.json, .csv, .md, .html, .txt, .svg, .folded) is an error */
-	const char *activities; /* of cpu, memory, device, separated by commas; NULL: cpu, device, and memory if set
-				   below */
+	const char *activities; /* of cpu, memory, device, separated by commas; NULL: all */
 	const char *full;	/* when the ring is full: "block" (NULL), "overwrite" or "drop" */
 	size_t buffer;	 /* bytes of the ring, 0: 64 MiB. Later recordings of a process get up to 64 MiB more than
 			    the first one asked for, and no less than it used */
 	unsigned report; /* print the top N names to stderr at the end; 0: nothing */
-	bool memory;	 /* record sonde_alloc and sonde_free */
-	bool shapes;	 /* record tensor shapes */
-	bool stacks;	 /* record the call stack of operations and allocations */
-	bool flops;	 /* record FLOPs and bytes of operations */
-	bool modules;	 /* record SONDE_MODULE scopes */
+	uint8_t memory;	 /* record sonde_alloc and sonde_free; default on, or as activities says */
+	uint8_t shapes;	 /* record tensor shapes; default on */
+	uint8_t stacks;	 /* record the call stack of operations and allocations; default off */
+	uint8_t flops;	 /* record FLOPs and bytes of operations; default on */
+	uint8_t modules; /* record SONDE_MODULE scopes; default on */
 } sonde_config;
 
 #if SONDE_LEVEL < SONDE_LEVEL_DETAILED

@@ -28,32 +28,70 @@
 #define MIN_BUFFER (UINT64_C(256) << 10)
 #define MAX_BUFFER (UINT64_C(64) << 30)
 
-enum { OUTPUT, REPORT, INTERVAL, ARGS, BUFFER, FULL, ACTIVITIES };
+typedef enum setting_kind { SWITCH, NUMBER, SIZE, CHOICE, LIST, PATH } setting_kind;
+
+/* Ids of options: the settings of the runtime, then our own. */
+enum {
+#define SETTING(name, NAME, kind, value, expected, argument, help) SET_##NAME,
+#include "base/record_settings.def"
+	N_SETTINGS,
+	ARGS = N_SETTINGS,
+	INTERVAL,
+};
+
+static const char *const variables[N_SETTINGS] = {
+#define SETTING(name, NAME, kind, value, expected, argument, help) "SONDE_" #NAME,
+#include "base/record_settings.def"
+};
+
+static const setting_kind kinds[N_SETTINGS] = {
+#define SETTING(name, NAME, kind, value, expected, argument, help) kind,
+#include "base/record_settings.def"
+};
+
+/* The heading of the group that the option begins. */
+#define HEADING(kind)                                                                                                  \
+	(kind == PATH	? "The file"                                                                                   \
+	 : kind == LIST ? "What is recorded"                                                                           \
+	 : kind == SIZE ? "When events come faster than they can be written"                                           \
+			: NULL)
+
+#define ROW(name_, NAME, kind, argument_, help_)                                                                       \
+	{ .name = #name_,                                                                                              \
+	  .id = SET_##NAME,                                                                                            \
+	  .letter = kind == PATH ? 'o' : 0,                                                                            \
+	  .argument = argument_,                                                                                       \
+	  .help = help_,                                                                                               \
+	  .group = HEADING(kind) },
 
 static const option_def record_options[] = {
-	{ .name = "output",
-	  .id = OUTPUT,
-	  .letter = 'o',
-	  .argument = "FILE",
-	  .help = "where to (PROG.sonde)",
-	  .group = "The file" },
-	{ .name = "report", .id = REPORT, .argument = "N", .help = "print the top N names to stderr at the end" },
-	{ .name = "activities",
-	  .id = ACTIVITIES,
-	  .argument = "LIST",
-	  .help = "some of cpu,memory,device (all)",
-	  .group = "What is recorded" },
+/* Our own options stand behind the switches. */
+#define ROW_PATH ROW
+#define ROW_NUMBER ROW
+#define ROW_LIST ROW
+#define ROW_SWITCH ROW
+#define ROW_SIZE(...)
+#define ROW_CHOICE(...)
+#define SETTING(name, NAME, kind, value, expected, argument, help) ROW_##kind(name, NAME, kind, argument, help)
+#define SETTING_VARIABLE(...)
+#include "base/record_settings.def"
 	{ .name = "args", .id = ARGS, .help = "the program's arguments too (they may hold secrets)" },
 	{ .name = "interval", .id = INTERVAL, .argument = "MS", .help = "time between samples of the processes (100)" },
-	{ .name = "buffer",
-	  .id = BUFFER,
-	  .argument = "SIZE",
-	  .help = "memory for events that are not written yet (64M)",
-	  .group = "When events come faster than they can be written" },
-	{ .name = "full",
-	  .id = FULL,
-	  .argument = "HOW",
-	  .help = "block (default), overwrite the oldest, drop the newest" },
+#undef ROW_PATH
+#undef ROW_NUMBER
+#undef ROW_LIST
+#undef ROW_SWITCH
+#undef ROW_SIZE
+#undef ROW_CHOICE
+#define ROW_PATH(...)
+#define ROW_NUMBER(...)
+#define ROW_LIST(...)
+#define ROW_SWITCH(...)
+#define ROW_SIZE ROW
+#define ROW_CHOICE ROW
+#define SETTING(name, NAME, kind, value, expected, argument, help) ROW_##kind(name, NAME, kind, argument, help)
+#define SETTING_VARIABLE(...)
+#include "base/record_settings.def"
 	{ .name = NULL },
 };
 
@@ -66,49 +104,79 @@ typedef struct recording {
 	char part_pattern[PATH_MAX]; /* for the runtime */
 	uint64_t report;	     /* 0: none */
 	uint64_t interval_ms;
-	const char *full, *activities;
+	const char *values[N_SETTINGS]; /* for the runtime; NULL: not given */
 	char buffer[24];
 } recording;
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-static bool take_option(const options *o, int id, recording *r)
+static bool take_output(const options *o, recording *r)
 {
-	static const char *const policies[] = { "block", "overwrite", "drop", NULL };
-	static const char *const kinds[] = { "cpu", "memory", "device", NULL };
+	r->path = o->value;
+	if (strcmp(r->path, "-") == 0)
+		return say_usage(o->command, "--output needs FILE: a recording is not written to standard output"),
+		       false;
+	if (!*r->path)
+		return say_usage(o->command, "--output needs FILE"), false;
+	return output_only(o->command, r->path, "sonde") == EXIT_OK;
+}
+
+static bool take_buffer(const options *o, recording *r)
+{
 	uint64_t bytes;
+
+	if (!options_size(o, MIN_BUFFER, MAX_BUFFER, &bytes))
+		return false;
+	snprintf(r->buffer, sizeof r->buffer, "%" PRIu64, bytes);
+	r->values[SET_BUFFER] = r->buffer;
+	return true;
+}
+
+static bool take_setting(const options *o, int id, recording *r)
+{
+	static const char *const switches[] = { "0", "1", "off", "on", "no", "yes", "false", "true", NULL };
+	static const char *const policies[] = { "block", "overwrite", "drop", NULL };
+	static const char *const clocks[] = { "tsc", "monotonic", NULL };
+	static const char *const activities[] = { "cpu", "memory", "device", NULL };
 	size_t index;
 
-	switch (id) {
-	case OUTPUT:
-		r->path = o->value;
-		if (strcmp(r->path, "-") == 0)
-			return say_usage(o->command,
-					 "--output needs FILE: a recording is not written to standard output"),
-			       false;
-		if (!*r->path)
-			return say_usage(o->command, "--output needs FILE"), false;
-		return output_only(o->command, r->path, "sonde") == EXIT_OK;
-	case REPORT:
+	r->values[id] = o->value;
+	switch (kinds[id]) {
+	case PATH:
+		return take_output(o, r);
+	case NUMBER:
 		return options_number(o, 1, 1000000, &r->report);
-	case ARGS:
-		r->with_args = true;
-		return true;
-	case INTERVAL:
-		return options_number(o, 1, 3600000, &r->interval_ms);
-	case BUFFER:
-		if (!options_size(o, MIN_BUFFER, MAX_BUFFER, &bytes))
-			return false;
-		snprintf(r->buffer, sizeof r->buffer, "%" PRIu64, bytes);
-		return true;
-	case FULL:
-		r->full = o->value;
-		return options_choice(o, policies, &index);
-	case ACTIVITIES:
-		r->activities = o->value;
-		return options_list(o, kinds);
+	case SIZE:
+		return take_buffer(o, r);
+	case LIST:
+		return options_list(o, activities);
+	case CHOICE:
+		return options_choice(o, id == SET_CLOCK ? clocks : policies, &index);
+	case SWITCH:
+		return options_choice(o, switches, &index);
 	}
 	return false;
+}
+
+static bool take_option(const options *o, int id, recording *r)
+{
+	if (id < N_SETTINGS)
+		return take_setting(o, id, r);
+	if (id == INTERVAL)
+		return options_number(o, 1, 3600000, &r->interval_ms);
+	r->with_args = true;
+	return true;
+}
+
+/* What the runtime in the program is told. The report is ours. */
+static void tell_runtime(recording *r, program_variable *ret_variables)
+{
+	r->values[SET_ENABLED] = "1";
+	r->values[SET_OUTPUT] = r->part_pattern;
+	r->values[SET_REPORT] = NULL;
+	for (int i = 0; i < N_SETTINGS; i++)
+		ret_variables[i] = (program_variable){ variables[i], r->values[i] };
+	ret_variables[N_SETTINGS] = (program_variable){ NULL, NULL };
 }
 
 static int parse(const command *self, int argc, char **argv, recording *r)
@@ -333,15 +401,9 @@ static int run(const command *self, int argc, char **argv)
 		say_error(NULL, err.status, &err); /* the message names it */
 		return EXIT_ENVIRONMENT;
 	}
-	const program_variable variables[] = {
-		{ "SONDE_ENABLED", "1" },
-		{ "SONDE_OUTPUT", r.part_pattern },
-		{ "SONDE_FULL", r.full },
-		{ "SONDE_BUFFER", *r.buffer ? r.buffer : NULL },
-		{ "SONDE_ACTIVITIES", r.activities },
-		{ NULL, NULL },
-	};
-	error = program_start(&p, r.argv, variables);
+	program_variable environment[N_SETTINGS + 1];
+	tell_runtime(&r, environment);
+	error = program_start(&p, r.argv, environment);
 	if (error) {
 		sonde_recorder_abandon(recorder);
 		return refuse_program(r.argv[0], error);

@@ -1,6 +1,6 @@
 /*
- * What to record, from the struct and from the environment. A wrong value in the environment is one line on stderr and
- * the default; a wrong one in the struct is an error.
+ * What to record, from the struct and from the environment, by base/record_settings.def. A wrong value in the
+ * environment is one line on stderr and the default; a wrong one in the struct is an error.
  */
 #define _GNU_SOURCE
 #include "record/runtime.h"
@@ -11,14 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-
-static const record_options defaults = {
-	.active = SONDE_ACTIVE_CPU_ | SONDE_ACTIVE_MEMORY_ | SONDE_ACTIVE_DEVICE_ | SONDE_ACTIVE_MODULES_,
-	.buffer = RING_DEFAULT_BYTES,
-	.full = FULL_BLOCK,
-	.shapes = true,
-	.flops = true,
-};
 
 static bool parse_bool(const char *text, bool *ret)
 {
@@ -90,7 +82,8 @@ static bool parse_activities(const char *text, uint32_t *ret)
 		active |= known[i].bits;
 		text += len + (text[len] == ',');
 	}
-	*ret = (*ret & SONDE_ACTIVE_MODULES_) | active;
+	if (active)
+		*ret = (*ret & SONDE_ACTIVE_MODULES_) | active;
 	return active != 0;
 }
 
@@ -115,101 +108,208 @@ static const char *foreign_end(const char *path)
 	return NULL;
 }
 
-static void complain(const char *name, const char *value, const char *expected)
+/* ---- One setting ------------------------------------------------------------------------------------------------- */
+
+static bool set_activity(record_options *o, uint32_t bit, const char *text)
 {
-	fprintf(stderr, "sonde: %s=%s is not %s; the default is used\n", name, value, expected);
+	bool on;
+
+	if (!parse_bool(text, &on))
+		return false;
+	o->active = on ? o->active | bit : o->active & ~bit;
+	return true;
+}
+
+static bool set_enabled(record_options *o, const char *text)
+{
+	return parse_bool(text, &o->enabled);
+}
+
+static bool set_output(record_options *o, const char *text)
+{
+	return snprintf(o->output, sizeof o->output, "%s", text) < (int)sizeof o->output;
+}
+
+static bool set_report(record_options *o, const char *text)
+{
+	return parse_number(text, &o->report);
+}
+
+static bool set_activities(record_options *o, const char *text)
+{
+	return parse_activities(text, &o->active);
+}
+
+static bool set_memory(record_options *o, const char *text)
+{
+	return set_activity(o, SONDE_ACTIVE_MEMORY_, text);
+}
+
+static bool set_shapes(record_options *o, const char *text)
+{
+	return parse_bool(text, &o->shapes);
+}
+
+static bool set_flops(record_options *o, const char *text)
+{
+	return parse_bool(text, &o->flops);
+}
+
+static bool set_modules(record_options *o, const char *text)
+{
+	return set_activity(o, SONDE_ACTIVE_MODULES_, text);
+}
+
+static bool set_stacks(record_options *o, const char *text)
+{
+	return parse_bool(text, &o->stacks);
+}
+
+static bool set_buffer(record_options *o, const char *text)
+{
+	return parse_size(text, &o->buffer);
+}
+
+static bool set_full(record_options *o, const char *text)
+{
+	return parse_full(text, &o->full);
+}
+
+/* clock.c reads it, once in a process. */
+static bool set_clock(record_options *o, const char *text)
+{
+	(void)o;
+	return strcmp(text, "monotonic") == 0 || strcmp(text, "tsc") == 0;
+}
+
+typedef enum setting_kind { SWITCH, NUMBER, SIZE, CHOICE, LIST, PATH } setting_kind;
+
+typedef struct setting {
+	const char *name, *variable, *value /* the default */, *expected;
+	setting_kind kind;
+	bool (*set)(record_options *o, const char *text); /* false: the text is wrong */
+	size_t field;					  /* offset in sonde_config; 0: it has none */
+} setting;
+
+static const setting settings[] = {
+#define SETTING(name, NAME, kind, value, expected, argument, help)                                                     \
+	{ #name, "SONDE_" #NAME, value, expected, kind, set_##name, offsetof(sonde_config, name) },
+#define SETTING_NO_FIELD(name, NAME, kind, value, expected, argument, help)                                            \
+	{ #name, "SONDE_" #NAME, value, expected, kind, set_##name, 0 },
+#define SETTING_VARIABLE SETTING_NO_FIELD
+#include "base/record_settings.def"
+};
+enum { N_SETTINGS = sizeof settings / sizeof settings[0] };
+
+static void set_defaults(record_options *o)
+{
+	*o = (record_options){ 0 };
+	for (size_t i = 0; i < N_SETTINGS; i++)
+		settings[i].set(o, settings[i].value);
 }
 
 /* ---- Environment ------------------------------------------------------------------------------------------------- */
 
-static void env_bool(const char *name, bool *ret)
+static void complain(const setting *s, const char *value)
 {
-	const char *text = secure_getenv(name);
-
-	if (text && *text && !parse_bool(text, ret))
-		complain(name, text, "0 or 1");
-}
-
-static void env_activity(const char *name, uint32_t bit, uint32_t *active)
-{
-	bool on = *active & bit;
-
-	env_bool(name, &on);
-	*active = on ? *active | bit : *active & ~bit;
+	if (s->kind == PATH)
+		fprintf(stderr, "sonde: %s is longer than %zu bytes; the default is used\n", s->variable,
+			sizeof((record_options *)NULL)->output - 1);
+	else
+		fprintf(stderr, "sonde: %s=%s is not %s; the default is used\n", s->variable, value, s->expected);
 }
 
 void config_from_environment(record_options *o)
 {
-	const char *text;
-
-	*o = defaults;
-	env_bool("SONDE_ENABLED", &o->enabled);
-	if ((text = secure_getenv("SONDE_OUTPUT")) &&
-	    snprintf(o->output, sizeof o->output, "%s", text) >= (int)sizeof o->output) {
-		o->output[0] = 0;
-		fprintf(stderr, "sonde: SONDE_OUTPUT is longer than %zu bytes; the default is used\n",
-			sizeof o->output - 1);
+	set_defaults(o);
+	for (size_t i = 0; i < N_SETTINGS; i++) {
+		const char *text = secure_getenv(settings[i].variable);
+		if (!text || !*text || settings[i].set(o, text))
+			continue;
+		if (settings[i].kind != SWITCH) /* which a wrong text leaves as it was */
+			settings[i].set(o, settings[i].value);
+		complain(&settings[i], text);
 	}
 	size_t len = strlen(o->output);
 	if (foreign_end(o->output) && len + sizeof ".sonde" <= sizeof o->output) {
 		strcpy(o->output + len, ".sonde");
 		o->output_is_longer = true;
 	}
-	if ((text = secure_getenv("SONDE_ACTIVITIES")) && *text && !parse_activities(text, &o->active))
-		complain("SONDE_ACTIVITIES", text, "a list of cpu, memory, device");
-	if ((text = secure_getenv("SONDE_BUFFER")) && *text && !parse_size(text, &o->buffer)) {
-		o->buffer = defaults.buffer;
-		complain("SONDE_BUFFER", text, "a size from 256K to 64G");
-	}
-	if ((text = secure_getenv("SONDE_FULL")) && *text && !parse_full(text, &o->full))
-		complain("SONDE_FULL", text, "block, overwrite or drop");
-	if ((text = secure_getenv("SONDE_REPORT")) && *text && !parse_number(text, &o->report)) {
-		o->report = 0;
-		complain("SONDE_REPORT", text, "a number of names");
-	}
-	text = secure_getenv("SONDE_CLOCK"); /* for clock.c */
-	if (text && *text && strcmp(text, "monotonic") != 0 && strcmp(text, "tsc") != 0)
-		complain("SONDE_CLOCK", text, "monotonic or tsc");
-	env_activity("SONDE_MEMORY", SONDE_ACTIVE_MEMORY_, &o->active);
-	env_activity("SONDE_MODULES", SONDE_ACTIVE_MODULES_, &o->active);
-	env_bool("SONDE_SHAPES", &o->shapes);
-	env_bool("SONDE_STACKS", &o->stacks);
-	env_bool("SONDE_FLOPS", &o->flops);
 }
 
 /* ---- Struct ------------------------------------------------------------------------------------------------------ */
 
+static sonde_status set_switch(const setting *s, uint8_t value, record_options *o, sonde_error *err)
+{
+	if (value > SONDE_OFF)
+		return error_set(err, SONDE_E_USAGE, -1, "%s is %d, not SONDE_DEFAULT, SONDE_ON or SONDE_OFF", s->name,
+				 value);
+	if (value != SONDE_DEFAULT)
+		s->set(o, value == SONDE_ON ? "1" : "0");
+	return SONDE_OK;
+}
+
+static sonde_status set_word(const setting *s, const char *text, record_options *o, sonde_error *err)
+{
+	if (text && !s->set(o, text))
+		return error_set(err, SONDE_E_USAGE, -1, "%s is \"%s\", not %s", s->name, text, s->expected);
+	return SONDE_OK;
+}
+
+static sonde_status set_path(const setting *s, const char *path, record_options *o, sonde_error *err)
+{
+	if (path && !s->set(o, path))
+		return error_set(err, SONDE_E_USAGE, -1, "%s is longer than %zu bytes", s->name, sizeof o->output - 1);
+	if (foreign_end(o->output))
+		return error_set(err, SONDE_E_USAGE, -1, "%s ends in %s, but a recording is a .sonde file", s->name,
+				 foreign_end(o->output));
+	return SONDE_OK;
+}
+
+static sonde_status set_size(const setting *s, size_t bytes, record_options *o, sonde_error *err)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%zu", bytes);
+	if (bytes && !s->set(o, text))
+		return error_set(err, SONDE_E_USAGE, -1, "%s is %zu bytes, not 256 KiB to 64 GiB", s->name, bytes);
+	return SONDE_OK;
+}
+
+static sonde_status set_field(const setting *s, const sonde_config *c, record_options *o, sonde_error *err)
+{
+	const void *field = (const char *)c + s->field;
+
+	switch (s->kind) {
+	case SWITCH:
+		return set_switch(s, *(const uint8_t *)field, o, err);
+	case CHOICE:
+	case LIST:
+		return set_word(s, *(const char *const *)field, o, err);
+	case PATH:
+		return set_path(s, *(const char *const *)field, o, err);
+	case SIZE:
+		return set_size(s, *(const size_t *)field, o, err);
+	case NUMBER:
+		o->report = *(const unsigned *)field; /* the only one */
+		break;
+	}
+	return SONDE_OK;
+}
+
 sonde_status config_from_struct(const sonde_config *given, record_options *o, sonde_error *err)
 {
 	sonde_config c = { 0 };
+	sonde_status status = SONDE_OK;
 
 	if (given->struct_size < sizeof c.struct_size || given->struct_size > 4096)
 		return error_set(err, SONDE_E_USAGE, -1, "struct_size is %zu; set it to sizeof(sonde_config)",
 				 given->struct_size);
 	memcpy(&c, given, given->struct_size < sizeof c ? given->struct_size : sizeof c);
-	*o = defaults;
+	set_defaults(o);
 	o->enabled = true;
-	o->active = SONDE_ACTIVE_CPU_ | SONDE_ACTIVE_DEVICE_ | (c.modules ? SONDE_ACTIVE_MODULES_ : 0) |
-		    (c.memory ? SONDE_ACTIVE_MEMORY_ : 0);
-	o->report = c.report;
-	o->shapes = c.shapes;
-	o->stacks = c.stacks;
-	o->flops = c.flops;
-	if (c.output && snprintf(o->output, sizeof o->output, "%s", c.output) >= (int)sizeof o->output)
-		return error_set(err, SONDE_E_USAGE, -1, "output is longer than %zu bytes", sizeof o->output - 1);
-	if (foreign_end(o->output))
-		return error_set(err, SONDE_E_USAGE, -1, "output ends in %s, but a recording is a .sonde file",
-				 foreign_end(o->output));
-	if (c.activities && !parse_activities(c.activities, &o->active))
-		return error_set(err, SONDE_E_USAGE, -1, "activities is \"%s\", not a list of cpu, memory, device",
-				 c.activities);
-	if (c.full && !parse_full(c.full, &o->full))
-		return error_set(err, SONDE_E_USAGE, -1, "full is \"%s\", not block, overwrite or drop", c.full);
-	if (c.buffer) {
-		if (c.buffer < RING_MIN_BYTES || c.buffer > (size_t)64 << 30)
-			return error_set(err, SONDE_E_USAGE, -1, "buffer is %zu bytes, not 256 KiB to 64 GiB",
-					 c.buffer);
-		o->buffer = c.buffer;
-	}
-	return SONDE_OK;
+	for (size_t i = 0; i < N_SETTINGS && !status; i++)
+		if (settings[i].field)
+			status = set_field(&settings[i], &c, o, err);
+	return status;
 }

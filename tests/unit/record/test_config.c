@@ -1,4 +1,5 @@
 /* From struct and environment to what is recorded. */
+#include "record/runtime.h"
 #include "unit/record/recorded.h"
 
 static void wrong_values_in_the_struct_are_errors(void **state)
@@ -20,6 +21,7 @@ static void wrong_values_in_the_struct_are_errors(void **state)
 		  "activities is \"cpu,,memory\", not a list of cpu, memory, device" },
 		{ { .struct_size = size, .activities = "" }, "activities is \"\", not a list of cpu, memory, device" },
 		{ { .struct_size = size, .full = "explode" }, "full is \"explode\", not block, overwrite or drop" },
+		{ { .struct_size = size, .memory = 3 }, "memory is 3, not SONDE_DEFAULT, SONDE_ON or SONDE_OFF" },
 		{ { .struct_size = size, .full = "" }, "full is \"\", not block, overwrite or drop" },
 		{ { .struct_size = size, .buffer = 1 }, "buffer is 1 bytes, not 256 KiB to 64 GiB" },
 		{ { .struct_size = size, .buffer = (256 << 10) - 1 }, "buffer is 262143 bytes, not 256 KiB to 64 GiB" },
@@ -37,6 +39,79 @@ static void wrong_values_in_the_struct_are_errors(void **state)
 		assert_int_equal(sonde_stop(&err), SONDE_E_STATE);
 	}
 	assert_string_equal(sonde_output(), "");
+}
+
+typedef struct setting_case {
+	const char *name; /* of the variable */
+	const char *value;
+	sonde_config config;
+} setting_case;
+
+static void assert_same_options(const char *what, const record_options *a, const record_options *b)
+{
+	if (a->active != b->active || a->buffer != b->buffer || a->full != b->full || a->report != b->report ||
+	    a->shapes != b->shapes || a->stacks != b->stacks || a->flops != b->flops ||
+	    strcmp(a->output, b->output) != 0)
+		fail_msg("%s: struct and environment differ", what);
+}
+
+static void clear_environment(void);
+
+/* Nothing given, and every setting given in both ways. */
+static void struct_and_environment_have_the_same_names_and_defaults(void **state)
+{
+	static const setting_case cases[] = {
+		{ "SONDE_REPORT", "", { 0 } },
+		{ "SONDE_OUTPUT", "x.sonde", { .output = "x.sonde" } },
+		{ "SONDE_REPORT", "5", { .report = 5 } },
+		{ "SONDE_ACTIVITIES", "cpu", { .activities = "cpu" } },
+		{ "SONDE_MEMORY", "0", { .memory = SONDE_OFF } },
+		{ "SONDE_MEMORY", "1", { .memory = true } },
+		{ "SONDE_SHAPES", "0", { .shapes = SONDE_OFF } },
+		{ "SONDE_FLOPS", "0", { .flops = SONDE_OFF } },
+		{ "SONDE_MODULES", "0", { .modules = SONDE_OFF } },
+		{ "SONDE_STACKS", "1", { .stacks = SONDE_ON } },
+		{ "SONDE_BUFFER", "1M", { .buffer = 1 << 20 } },
+		{ "SONDE_FULL", "drop", { .full = "drop" } },
+	};
+	static record_options from_struct, from_environment;
+	size_t n_fields = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		sonde_config config = cases[i].config;
+		config.struct_size = sizeof config;
+		clear_environment();
+		setenv(cases[i].name, cases[i].value, 1);
+		config_from_environment(&from_environment);
+		assert_int_equal(config_from_struct(&config, &from_struct, NULL), SONDE_OK);
+		assert_same_options(cases[i].name, &from_struct, &from_environment);
+	}
+	clear_environment();
+	config_from_environment(&from_environment);
+	assert_int_equal(from_environment.buffer, RING_DEFAULT_BYTES);
+
+	/* The struct has no field that the list lacks. */
+#define SETTING(name, NAME, kind, value, expected, argument, help) n_fields += sizeof((sonde_config *)NULL)->name;
+#define SETTING_NO_FIELD(...)
+#define SETTING_VARIABLE(...)
+#include "base/record_settings.def"
+	assert_in_range(sizeof(sonde_config) - sizeof(size_t) - n_fields, 0, 2 * sizeof(size_t) - 1);
+}
+
+static void activities_come_before_the_switches(void **state)
+{
+	static record_options o;
+
+	(void)state;
+	clear_environment();
+	setenv("SONDE_ACTIVITIES", "cpu", 1);
+	config_from_environment(&o);
+	assert_int_equal(o.active, SONDE_ACTIVE_CPU_ | SONDE_ACTIVE_MODULES_);
+	setenv("SONDE_MEMORY", "1", 1);
+	config_from_environment(&o);
+	assert_int_equal(o.active, SONDE_ACTIVE_CPU_ | SONDE_ACTIVE_MODULES_ | SONDE_ACTIVE_MEMORY_);
+	clear_environment();
 }
 
 /* Of a program that was built when the struct ended earlier. */
@@ -178,6 +253,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_values_in_the_struct_are_errors),
 		cmocka_unit_test(a_shorter_struct_is_understood),
+		cmocka_unit_test(struct_and_environment_have_the_same_names_and_defaults),
+		cmocka_unit_test(activities_come_before_the_switches),
 		cmocka_unit_test(the_environment_says_the_same_by_the_same_names),
 		cmocka_unit_test(wrong_values_in_the_environment_are_said_and_not_used),
 		cmocka_unit_test(an_output_that_is_too_long_is_not_cut),

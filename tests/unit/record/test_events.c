@@ -150,12 +150,12 @@ static void texts_of_any_length_are_read_up_to_their_end_only(void **state)
 	assert_recorded(expected);
 }
 
-static void shapes_are_recorded_only_when_asked_for(void **state)
+static void shapes_are_left_out_when_switched_off(void **state)
 {
 	const int64_t dims[] = { 2, 3 };
 
 	(void)state;
-	record_start((sonde_config){ .flops = true });
+	record_start((sonde_config){ .shapes = SONDE_OFF });
 	{
 		SONDE_SCOPE_ARGS("a", SONDE_SHAPE("x", dims, 2), SONDE_I64("n", 1));
 	}
@@ -388,16 +388,16 @@ static void modules_operations_and_categories_with_names_made_at_run_time(void *
 	assert_site(r, "send", NAME_SCOPE, "communication");
 	record_done(r);
 
-	record_start((sonde_config){ 0 }); /* without modules */
+	record_start((sonde_config){ .modules = SONDE_OFF });
 	sonde_end(sonde_begin_module("off"));
 	sonde_end(sonde_begin_op("on", NULL));
 	assert_recorded("+on -on");
 }
 
-static void work_is_recorded_only_when_asked_for(void **state)
+static void work_is_left_out_when_switched_off(void **state)
 {
 	(void)state;
-	record_start((sonde_config){ .shapes = true });
+	record_start((sonde_config){ .flops = SONDE_OFF });
 	SONDE_OP("op", SONDE_COMPUTE, .flops = 8, .bytes = 9, .type = "f32") {
 	}
 	assert_recorded("+op(type=f32) -op");
@@ -492,11 +492,11 @@ static void threads_and_processes_have_names_and_the_run_has_facts(void **state)
 	record_done(r);
 }
 
-static void modules_are_recorded_only_when_asked_for(void **state)
+static void modules_are_left_out_when_switched_off(void **state)
 {
 	(void)state;
 	for (int on = 0; on < 2; on++) {
-		record_start((sonde_config){ .modules = on });
+		record_start((sonde_config){ .modules = on ? SONDE_ON : SONDE_OFF });
 		{
 			SONDE_MODULE("encoder");
 			SONDE_SCOPE("a");
@@ -540,7 +540,7 @@ static void activities_choose_what_is_recorded(void **state)
 		{ "device", "launch k" },
 		{ "cpu,memory,device", "+a -a alloc0:10=10 launch k" },
 		{ "CPU,device", "+a -a launch k" },
-		{ NULL, "+a -a launch k" },
+		{ NULL, "+a -a alloc0:10=10 launch k" },
 	};
 
 	(void)state;
@@ -699,7 +699,7 @@ int main(void)
 		cmocka_unit_test(arguments_are_kept_with_their_types),
 		cmocka_unit_test(numbers_are_kept_at_every_pass),
 		cmocka_unit_test(texts_of_any_length_are_read_up_to_their_end_only),
-		cmocka_unit_test(shapes_are_recorded_only_when_asked_for),
+		cmocka_unit_test(shapes_are_left_out_when_switched_off),
 		cmocka_unit_test(arguments_are_not_evaluated_while_nothing_is_recorded),
 		cmocka_unit_test(steps_and_phases),
 		cmocka_unit_test(marks_counters_and_flows),
@@ -709,12 +709,12 @@ int main(void)
 		cmocka_unit_test(instants_have_arguments),
 		cmocka_unit_test(numbers_are_attached_to_operations_as_numbers),
 		cmocka_unit_test(modules_operations_and_categories_with_names_made_at_run_time),
-		cmocka_unit_test(work_is_recorded_only_when_asked_for),
+		cmocka_unit_test(work_is_left_out_when_switched_off),
 		cmocka_unit_test(an_operation_may_end_on_another_thread),
 		cmocka_unit_test(categories_are_the_same_by_the_same_name),
 		cmocka_unit_test(devices_streams_launches_and_slices),
 		cmocka_unit_test(threads_and_processes_have_names_and_the_run_has_facts),
-		cmocka_unit_test(modules_are_recorded_only_when_asked_for),
+		cmocka_unit_test(modules_are_left_out_when_switched_off),
 		cmocka_unit_test(pausing_leaves_out_what_happens_meanwhile),
 		cmocka_unit_test(activities_choose_what_is_recorded),
 		cmocka_unit_test(nothing_is_recorded_before_and_after),

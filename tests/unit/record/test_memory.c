@@ -84,7 +84,7 @@ static void without_the_activity_nothing_is_known(void **state)
 
 	(void)state;
 	assert_false(sonde_memory_now(SONDE_CPU).known);
-	record_start((sonde_config){ .memory = false });
+	record_start((sonde_config){ .memory = SONDE_OFF });
 	sonde_alloc(SONDE_CPU, at(1), 100, 0);
 	assert_false(sonde_memory_now(SONDE_CPU).known);
 	assert_int_equal(sonde_memory_snapshot(SONDE_CPU, &block, 1), 0);
