@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "format/recording/events.h"
+#include "format/recording/payloads.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,11 +22,12 @@ static void decode(const uint8_t *data, size_t size)
 
 	events_open(&r, data, size, size << 40);
 	for (; events_next(&r, &e); n++) {
-		const char *text;
-		size_t len, pos = 0;
+		payload_reader words = payload_of(&e);
+		payload_text text;
 		expect(e.n_words <= EVENT_MAX_WORDS);
-		while (event_text(&e, &pos, &text, &len))
-			expect(len <= 8 * e.n_words && (const uint64_t *)(text + len) <= e.words + e.n_words);
+		while (payload_get_text(&words, &text))
+			expect(text.len <= 8 * e.n_words &&
+			       (const uint64_t *)(text.ptr + text.len) <= e.words + e.n_words);
 	}
 	expect(n <= size);
 	expect(!events_next(&r, &e));

@@ -15,17 +15,6 @@
 
 enum { TEXT_MAX = 255, KEY_MAX = 127, VALUE_MAX = 4000, DIMS_MAX = 32, STACK_MAX = 48, STACK_SKIP = 2 };
 
-typedef struct payload {
-	uint64_t *start, *next;
-} payload;
-
-static uint64_t *reserve(size_t n_words)
-{
-	uint64_t *at = sonde_reserve_(n_words);
-
-	return at ? at : ring_take(n_words);
-}
-
 static void store(uint64_t *at, uint32_t code)
 {
 	__atomic_store_n(at, clock_ticks() << EVENT_TICK_SHIFT | code, __ATOMIC_RELEASE);
@@ -48,72 +37,6 @@ void sonde_event_values_slow_(uint32_t code, const uint64_t *values, size_t n)
 	}
 }
 
-static bool payload_begin(payload *p, size_t n_words)
-{
-	p->start = reserve(2 + n_words);
-	p->next = p->start + 2;
-	return p->start != NULL;
-}
-
-static void payload_word(payload *p, uint64_t word)
-{
-	*p->next++ = word;
-}
-
-static void payload_double(payload *p, double value)
-{
-	memcpy(p->next++, &value, sizeof value);
-}
-
-/* A text of 1 to 7 bytes as a word, in at most two loads. */
-static uint64_t text_word(const char *text, size_t len)
-{
-	uint32_t low, high;
-	uint16_t half, other;
-
-	if (len >= 4) {
-		memcpy(&low, text, 4);
-		memcpy(&high, text + len - 4, 4);
-		return low | (uint64_t)high << 8 * (len - 4);
-	}
-	if (len == 1)
-		return (unsigned char)*text;
-	memcpy(&half, text, 2);
-	memcpy(&other, text + len - 2, 2);
-	return half | (uint64_t)other << 8 * (len - 2);
-}
-
-/* Word by word: texts are short, and a call to memcpy would cost more than the rest of the event. */
-static void payload_text(payload *p, const char *text, size_t len)
-{
-	const char *end = text + len;
-	uint64_t last;
-
-	*p->next++ = len;
-	if (len < 8) {
-		if (len)
-			*p->next++ = text_word(text, len);
-		return;
-	}
-	for (; end - text >= 8; text += 8)
-		memcpy(p->next++, text, 8);
-	if (text < end) {
-		memcpy(&last, end - 8, 8);
-		*p->next++ = last >> 8 * (8 - (end - text));
-	}
-}
-
-static void payload_end(payload *p, uint32_t code)
-{
-	p->start[1] = (uint64_t)(p->next - p->start) - 2;
-	store(p->start, code | EVENT_PAYLOAD);
-}
-
-static size_t text_words(size_t len)
-{
-	return 1 + (len + 7) / 8;
-}
-
 static size_t clipped(const char *text, size_t max)
 {
 	size_t len = text ? strnlen(text, max + 1) : 0;
@@ -125,30 +48,19 @@ static size_t clipped(const char *text, size_t max)
 	return max;
 }
 
-void event_put(uint32_t code, const uint64_t *words, size_t n_words)
+void event_put_words(uint32_t code, const uint64_t *words, size_t n_words)
 {
-	payload p;
+	uint64_t *at = event_begin(n_words);
 
-	if (!payload_begin(&p, n_words))
+	if (!at)
 		return;
-	memcpy(p.next, words, n_words * sizeof *words);
-	p.next += n_words;
-	payload_end(&p, code);
+	memcpy(at + 2, words, n_words * sizeof *words);
+	event_end(at, at + 2 + n_words, code);
 }
 
-static void put_texts(uint32_t code, bool with_serial, uint64_t serial, const char *a, const char *b)
+static payload_text text_of(const char *text, size_t max)
 {
-	size_t a_len = clipped(a, TEXT_MAX), b_len = clipped(b, VALUE_MAX);
-	payload p;
-
-	if (!payload_begin(&p, with_serial + text_words(a_len) + (b ? text_words(b_len) : 0)))
-		return;
-	if (with_serial)
-		payload_word(&p, serial);
-	payload_text(&p, a, a_len);
-	if (b)
-		payload_text(&p, b, b_len);
-	payload_end(&p, code);
+	return (payload_text){ text ? text : "", clipped(text, max) };
 }
 
 /* The call stack of the caller's caller, as an event of its own behind the one it belongs to. */
@@ -160,46 +72,40 @@ __attribute__((noinline)) void event_put_stack(void)
 		return;
 	int n = backtrace(frames, STACK_MAX);
 	if (n > STACK_SKIP)
-		event_put(EVENT_STACK, (const uint64_t *)(const void *)(frames + STACK_SKIP), (size_t)(n - STACK_SKIP));
+		event_put_words(EVENT_STACK, (const uint64_t *)(const void *)(frames + STACK_SKIP),
+				(size_t)(n - STACK_SKIP));
 }
 
 /* ---- Scopes with arguments --------------------------------------------------------------------------------------- */
 
-static size_t shape_words(size_t n_dims, uint32_t mode)
+static payload_shape shape_of(const int64_t *dims, size_t n_dims, uint32_t mode)
 {
-	return !(mode & MODE_SHAPES) ? 0 : n_dims <= DIMS_MAX ? n_dims : DIMS_MAX;
+	uint64_t n = !(mode & MODE_SHAPES) ? UINT64_MAX : n_dims <= DIMS_MAX ? n_dims : DIMS_MAX;
+
+	return (payload_shape){ (const uint64_t *)dims, n };
 }
 
 static size_t arg_words(const sonde_arg *arg, uint32_t mode, size_t *ret_len)
 {
 	if (arg->type == SONDE_ARG_STR_)
-		return text_words(*ret_len = clipped(arg->value.str, TEXT_MAX));
-	if (arg->type == SONDE_ARG_SHAPE_)
-		return 1 + shape_words(arg->n, mode);
+		return payload_text_words(*ret_len = clipped(arg->value.str, TEXT_MAX));
+	if (arg->type == SONDE_ARG_SHAPE_) {
+		payload_shape shape = shape_of(arg->value.dims, arg->n, mode);
+		return payload_shape_words(&shape);
+	}
 	return 1;
 }
 
-static void put_shape(payload *p, const int64_t *dims, size_t n_dims, uint32_t mode)
-{
-	if (!(mode & MODE_SHAPES)) {
-		payload_word(p, UINT64_MAX); /* not recorded */
-		return;
-	}
-	if (n_dims > DIMS_MAX)
-		n_dims = DIMS_MAX;
-	payload_word(p, n_dims);
-	for (size_t i = 0; i < n_dims; i++)
-		payload_word(p, (uint64_t)dims[i]);
-}
-
-static void put_arg(payload *p, const sonde_arg *arg, uint32_t mode, size_t len)
+static uint64_t *put_arg(uint64_t *at, const sonde_arg *arg, uint32_t mode, size_t len)
 {
 	if (arg->type == SONDE_ARG_STR_)
-		payload_text(p, arg->value.str, len);
-	else if (arg->type == SONDE_ARG_SHAPE_)
-		put_shape(p, arg->value.dims, arg->n, mode);
-	else
-		payload_word(p, (uint64_t)arg->value.i64); /* a double's bits are in the same place */
+		return payload_put_text(at, arg->value.str, len);
+	if (arg->type == SONDE_ARG_SHAPE_) {
+		payload_shape shape = shape_of(arg->value.dims, arg->n, mode);
+		return payload_put_shape(at, &shape);
+	}
+	*at++ = (uint64_t)arg->value.i64; /* a double's bits are in the same place */
+	return at;
 }
 
 /* As one piece: the calls between its parts would cost as much as they do. */
@@ -207,7 +113,6 @@ __attribute__((flatten)) sonde_scope sonde_begin_args_(sonde_site *site, const s
 {
 	uint32_t id = __atomic_load_n(&site->id, __ATOMIC_RELAXED), mode = record_mode_now();
 	size_t n_words = 0, lens[NAME_MAX_ARGS];
-	payload p;
 
 	if (!id)
 		id = sonde_site_register_(site, SONDE_OTHER, args, n_args);
@@ -215,17 +120,23 @@ __attribute__((flatten)) sonde_scope sonde_begin_args_(sonde_site *site, const s
 		n_args = NAME_MAX_ARGS;
 	for (size_t i = 0; i < n_args; i++)
 		n_words += arg_words(&args[i], mode, &lens[i]);
-	if (!payload_begin(&p, n_words))
+	uint64_t *start = event_begin(n_words);
+	if (!start)
 		return id;
+	uint64_t *at = start + 2;
 	for (size_t i = 0; i < n_args; i++)
-		put_arg(&p, &args[i], mode, lens[i]);
-	payload_end(&p, id);
+		at = put_arg(at, &args[i], mode, lens[i]);
+	event_end(start, at, id);
 	return id;
 }
 
 static __attribute__((noinline)) void begin_long_text(uint32_t id, const char *text)
 {
-	put_texts(id, false, 0, text, NULL);
+	payload_text t = text_of(text, TEXT_MAX);
+	uint64_t *at = event_begin(payload_text_words(t.len));
+
+	if (at)
+		event_end(at, payload_put_text(at + 2, t.ptr, t.len), id);
 }
 
 /* A short text takes the same room whatever its length: that need not be known before the next event finds its own. */
@@ -249,27 +160,21 @@ void sonde_begin_text_(uint32_t id, const char *text)
 	begin_long_text(id, text);
 }
 
-static size_t info_words(const sonde_op_info *info, uint32_t mode)
+static payload_op_info info_of(const sonde_op_info *info, uint32_t mode)
 {
-	return 2 + text_words(clipped(info->type, TEXT_MAX)) + 1 + (info->shape ? shape_words(info->n_dims, mode) : 0);
-}
-
-static void put_info(payload *p, const sonde_op_info *info, uint32_t mode)
-{
-	payload_double(p, mode & MODE_FLOPS ? info->flops : 0);
-	payload_double(p, mode & MODE_FLOPS ? info->bytes : 0);
-	payload_text(p, info->type ? info->type : "", clipped(info->type, TEXT_MAX));
-	put_shape(p, info->shape, info->shape ? info->n_dims : 0, mode);
+	return (payload_op_info){ .flops = mode & MODE_FLOPS ? info->flops : 0,
+				  .bytes = mode & MODE_FLOPS ? info->bytes : 0,
+				  .type = text_of(info->type, TEXT_MAX),
+				  .shape = shape_of(info->shape, info->shape ? info->n_dims : 0, mode) };
 }
 
 static inline sonde_scope begin_op(uint32_t id, const sonde_op_info *info)
 {
-	uint32_t mode = record_mode_now();
-	payload p;
+	payload_op_info work = info_of(info, record_mode_now());
+	uint64_t *at = event_begin(payload_words_op_info(&work));
 
-	if (payload_begin(&p, info_words(info, mode))) {
-		put_info(&p, info, mode);
-		payload_end(&p, id);
+	if (at) {
+		event_end(at, payload_put_op_info(at + 2, &work), id);
 		event_put_stack();
 	}
 	return id;
@@ -336,37 +241,34 @@ void sonde_instant(const char *name, sonde_category category)
 		sonde_event_(name_intern(NAME_MARK, category, name));
 }
 
-static size_t keyed_words(const sonde_arg *arg, uint32_t mode, size_t *ret_len)
+static payload_keyed_arg keyed_of(const sonde_arg *arg)
 {
-	return 1 + text_words(clipped(arg->key, KEY_MAX)) + arg_words(arg, mode, ret_len);
-}
-
-static void put_keyed(payload *p, const sonde_arg *arg, uint32_t mode, size_t len)
-{
-	payload_word(p, arg->type);
-	payload_text(p, arg->key ? arg->key : "", clipped(arg->key, KEY_MAX));
-	put_arg(p, arg, mode, len);
+	return (payload_keyed_arg){ .type = arg->type, .key = text_of(arg->key, KEY_MAX) };
 }
 
 void sonde_instant_args(const char *name, sonde_category category, const sonde_arg *args, size_t n_args)
 {
 	uint32_t mode = record_mode_now();
-	size_t n_words = 1, lens[NAME_MAX_ARGS];
-	payload p;
+	payload_keyed_arg keyed[NAME_MAX_ARGS];
+	size_t lens[NAME_MAX_ARGS];
 
 	if (!sonde_on_(SONDE_ACTIVE_CPU_))
 		return;
-	uint32_t id = name_intern(NAME_MARK, category, name);
+	payload_instant head = { .name_id = name_intern(NAME_MARK, category, name) };
+	size_t n_words = payload_words_instant(&head);
 	if (n_args > NAME_MAX_ARGS)
 		n_args = NAME_MAX_ARGS;
-	for (size_t i = 0; i < n_args; i++)
-		n_words += keyed_words(&args[i], mode, &lens[i]);
-	if (!payload_begin(&p, n_words))
+	for (size_t i = 0; i < n_args; i++) {
+		keyed[i] = keyed_of(&args[i]);
+		n_words += payload_words_keyed_arg(&keyed[i]) + arg_words(&args[i], mode, &lens[i]);
+	}
+	uint64_t *start = event_begin(n_words);
+	if (!start)
 		return;
-	payload_word(&p, id);
+	uint64_t *at = payload_put_instant(start + 2, &head);
 	for (size_t i = 0; i < n_args; i++)
-		put_keyed(&p, &args[i], mode, lens[i]);
-	payload_end(&p, EVENT_INSTANT);
+		at = put_arg(payload_put_keyed_arg(at, &keyed[i]), &args[i], mode, lens[i]);
+	event_end(start, at, EVENT_INSTANT);
 }
 
 void sonde_counter(const char *name, double value)
@@ -378,38 +280,34 @@ void sonde_counter(const char *name, double value)
 		sonde_event_values_(name_intern(NAME_COUNTER, SONDE_OTHER, name), &bits, 1);
 }
 
-static void put_flow(uint32_t code, const char *name, uint64_t id)
-{
-	if (sonde_on_(SONDE_ACTIVE_CPU_))
-		event_put(code, (uint64_t[]){ name_intern(NAME_MARK, SONDE_OTHER, name), id }, 2);
-}
-
 void sonde_flow_begin(const char *name, uint64_t id)
 {
-	put_flow(EVENT_FLOW_BEGIN, name, id);
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		EVENT_PUT(FLOW_BEGIN, flow_begin, .name_id = name_intern(NAME_MARK, SONDE_OTHER, name), .flow_id = id);
 }
 
 void sonde_flow_end(const char *name, uint64_t id)
 {
-	put_flow(EVENT_FLOW_END, name, id);
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		EVENT_PUT(FLOW_END, flow_end, .name_id = name_intern(NAME_MARK, SONDE_OTHER, name), .flow_id = id);
 }
 
 void sonde_thread_name(const char *name)
 {
 	if (name && sonde_on_(UINT32_MAX))
-		put_texts(EVENT_THREAD_NAME, false, 0, name, NULL);
+		EVENT_PUT(THREAD_NAME, thread_name, .name = text_of(name, TEXT_MAX));
 }
 
 void sonde_process_name(const char *name)
 {
 	if (name && sonde_on_(UINT32_MAX))
-		put_texts(EVENT_PROCESS_NAME, false, 0, name, NULL);
+		EVENT_PUT(PROCESS_NAME, process_name, .name = text_of(name, TEXT_MAX));
 }
 
 void sonde_metadata(const char *key, const char *value)
 {
 	if (key && value && sonde_on_(UINT32_MAX))
-		put_texts(EVENT_META, false, 0, key, value);
+		EVENT_PUT(META, meta, .key = text_of(key, TEXT_MAX), .value = text_of(value, VALUE_MAX));
 }
 
 sonde_category sonde_category_register(const char *name)
@@ -421,19 +319,17 @@ sonde_category sonde_category_register(const char *name)
 
 sonde_op sonde_op_begin_info(const char *name, const sonde_op_info *info)
 {
-	uint32_t mode = record_mode_now();
 	sonde_op op = { 0, 0 };
-	payload p;
 
 	if (!sonde_on_(SONDE_ACTIVE_CPU_))
 		return op;
 	op.id = name_intern(NAME_OP, info->category, name);
 	op.serial = __atomic_add_fetch(&rt.n_launches, 1, __ATOMIC_RELAXED);
-	if (payload_begin(&p, 2 + info_words(info, mode))) {
-		payload_word(&p, op.serial);
-		payload_word(&p, op.id);
-		put_info(&p, info, mode);
-		payload_end(&p, EVENT_OP_BEGIN);
+	payload_op_begin head = { .serial = op.serial, .name_id = op.id };
+	payload_op_info work = info_of(info, record_mode_now());
+	uint64_t *at = event_begin(payload_words_op_begin(&head) + payload_words_op_info(&work));
+	if (at) {
+		event_end(at, payload_put_op_info(payload_put_op_begin(at + 2, &head), &work), EVENT_OP_BEGIN);
 		event_put_stack();
 	}
 	return op;
@@ -447,27 +343,21 @@ sonde_op sonde_op_begin(const char *name, sonde_category category)
 void sonde_op_end(sonde_op op)
 {
 	if (op.serial)
-		event_put(EVENT_OP_END, &op.serial, 1);
+		EVENT_PUT(OP_END, op_end, .serial = op.serial);
 }
 
 void sonde_op_metadata(sonde_op op, const char *key, const char *value)
 {
 	if (op.serial && key && value)
-		put_texts(EVENT_OP_META, true, op.serial, key, value);
+		EVENT_PUT(OP_META, op_meta, .serial = op.serial, .key = text_of(key, TEXT_MAX),
+			  .value = text_of(value, VALUE_MAX));
 }
 
 static void put_op_value(sonde_op op, const char *key, uint32_t type, uint64_t bits)
 {
-	size_t len = clipped(key, TEXT_MAX);
-	payload p;
-
-	if (!op.serial || !key || !payload_begin(&p, 3 + text_words(len)))
-		return;
-	payload_word(&p, op.serial);
-	payload_word(&p, type);
-	payload_word(&p, bits);
-	payload_text(&p, key, len);
-	payload_end(&p, EVENT_OP_VALUE);
+	if (op.serial && key)
+		EVENT_PUT(OP_VALUE, op_value, .serial = op.serial, .type = type, .bits = bits,
+			  .key = text_of(key, TEXT_MAX));
 }
 
 void sonde_op_metadata_i64(sonde_op op, const char *key, int64_t value)
@@ -486,9 +376,8 @@ void sonde_op_metadata_f64(sonde_op op, const char *key, double value)
 void sonde_op_record(const char *name, sonde_category category, int64_t start_ns, int64_t dur_ns)
 {
 	if (sonde_on_(SONDE_ACTIVE_CPU_))
-		event_put(EVENT_OP_RECORD,
-			  (uint64_t[]){ name_intern(NAME_OP, category, name), (uint64_t)start_ns, (uint64_t)dur_ns },
-			  3);
+		EVENT_PUT(OP_RECORD, op_record, .name_id = name_intern(NAME_OP, category, name), .start_ns = start_ns,
+			  .dur_ns = dur_ns);
 }
 
 /* ---- Devices ----------------------------------------------------------------------------------------------------- */
@@ -508,17 +397,16 @@ uint64_t sonde_launch(const char *name, sonde_stream stream)
 	if (!sonde_on_(SONDE_ACTIVE_DEVICE_))
 		return 0;
 	uint64_t id = __atomic_add_fetch(&rt.n_launches, 1, __ATOMIC_RELAXED);
-	event_put(EVENT_LAUNCH, (uint64_t[]){ name_intern(NAME_OP, SONDE_OTHER, name), stream, id }, 3);
+	EVENT_PUT(LAUNCH, launch, .name_id = name_intern(NAME_OP, SONDE_OTHER, name), .stream_id = stream,
+		  .launch_id = id);
 	return id;
 }
 
 void sonde_stream_slice(sonde_stream stream, uint64_t launch_id, const char *name, int64_t start_ns, int64_t end_ns)
 {
 	if (sonde_on_(SONDE_ACTIVE_DEVICE_))
-		event_put(EVENT_STREAM_SLICE,
-			  (uint64_t[]){ stream, launch_id, name_intern(NAME_OP, SONDE_COMPUTE, name),
-					(uint64_t)start_ns, (uint64_t)end_ns },
-			  5);
+		EVENT_PUT(STREAM_SLICE, stream_slice, .stream_id = stream, .launch_id = launch_id,
+			  .name_id = name_intern(NAME_OP, SONDE_COMPUTE, name), .start_ns = start_ns, .end_ns = end_ns);
 }
 
 int64_t sonde_now_ns(void)

@@ -263,8 +263,10 @@ void sonde_alloc(sonde_device device, const void *address, size_t bytes, uint64_
 	leave();
 	if (sonde_on_(SONDE_ACTIVE_MEMORY_)) {
 		if (replaced != SIZE_MAX)
-			event_put(EVENT_FREE, (uint64_t[]){ device, (uintptr_t)address, replaced, left }, 4);
-		event_put(EVENT_ALLOC, (uint64_t[]){ device, (uintptr_t)address, bytes, tensor_id, current }, 5);
+			EVENT_PUT(FREE, free, .device = device, .address = (uintptr_t)address, .bytes = replaced,
+				  .current_bytes = left);
+		EVENT_PUT(ALLOC, alloc, .device = device, .address = (uintptr_t)address, .bytes = bytes,
+			  .tensor_id = tensor_id, .current_bytes = current);
 		event_put_stack();
 	}
 	errno = saved;
@@ -289,7 +291,8 @@ void sonde_free(sonde_device device, const void *address)
 	}
 	leave();
 	if (sonde_on_(SONDE_ACTIVE_MEMORY_))
-		event_put(EVENT_FREE, (uint64_t[]){ device, (uintptr_t)address, bytes, current }, 4);
+		EVENT_PUT(FREE, free, .device = device, .address = (uintptr_t)address, .bytes = bytes,
+			  .current_bytes = current);
 	errno = saved;
 }
 
@@ -330,7 +333,8 @@ size_t sonde_memory_snapshot(sonde_device device, sonde_memory_block *ret_blocks
 	}
 	leave();
 	if (sonde_on_(SONDE_ACTIVE_MEMORY_))
-		event_put(EVENT_SNAPSHOT, (uint64_t[]){ device, now.current_bytes, now.peak_bytes, now.n_live }, 4);
+		EVENT_PUT(SNAPSHOT, snapshot, .device = device, .current_bytes = now.current_bytes,
+			  .peak_bytes = now.peak_bytes, .n_live = now.n_live);
 	return found;
 }
 

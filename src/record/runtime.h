@@ -28,6 +28,7 @@
 #include "format/recording/events.h"
 #include "format/recording/file.h"
 #include "format/recording/names.h"
+#include "format/recording/payloads.h"
 #include "format/recording/ring.h"
 #include <sonde/record.h>
 
@@ -205,7 +206,7 @@ void memory_init_child(void);
 void start_in_child(void);
 
 /* events.c */
-void event_put(uint32_t code, const uint64_t *words, size_t n_words);
+void event_put_words(uint32_t code, const uint64_t *words, size_t n_words);
 void event_put_stack(void); /* of the event before, when stacks are recorded */
 
 static inline uint64_t clock_ticks(void)
@@ -214,5 +215,30 @@ static inline uint64_t clock_ticks(void)
 
 	return __builtin_expect(rt.slow_clock, 0) ? (uint64_t)clock_slow_ticks() : sonde_ticks_();
 }
+
+/* Room for an event with n words of payload, which begins 2 words behind; NULL: counted as lost. */
+static inline uint64_t *event_begin(size_t n_words)
+{
+	uint64_t *at = sonde_reserve_(2 + n_words);
+
+	return at ? at : ring_take(2 + n_words);
+}
+
+/* The payload ends at `end`. Whoever sees the event word, the writer or the reader of a dead program's ring, sees the
+   payload. */
+static inline void event_end(uint64_t *start, const uint64_t *end, uint32_t code)
+{
+	start[1] = (uint64_t)(end - start) - 2;
+	__atomic_store_n(start, clock_ticks() << EVENT_TICK_SHIFT | EVENT_PAYLOAD | code, __ATOMIC_RELEASE);
+}
+
+/* EVENT_PUT(FREE, free, .device = device, ...): an event of payloads.def. */
+#define EVENT_PUT(NAME, name, ...)                                                                                     \
+	do {                                                                                                           \
+		const payload_##name fields_ = { __VA_ARGS__ };                                                        \
+		uint64_t *at_ = event_begin(payload_words_##name(&fields_));                                           \
+		if (at_)                                                                                               \
+			event_end(at_, payload_put_##name(at_ + 2, &fields_), EVENT_##NAME);                           \
+	} while (0)
 
 #endif

@@ -312,18 +312,14 @@ static bool set_paused(bool pause)
 
 void sonde_pause(void)
 {
-	uint64_t on = 1;
-
 	if (set_paused(true))
-		event_put(EVENT_PAUSE, &on, 1);
+		EVENT_PUT(PAUSE, pause, .is_paused = true);
 }
 
 void sonde_resume(void)
 {
-	uint64_t off = 0;
-
 	if (set_paused(false))
-		event_put(EVENT_PAUSE, &off, 1);
+		EVENT_PUT(PAUSE, pause, .is_paused = false);
 }
 
 const char *sonde_output(void)

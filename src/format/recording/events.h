@@ -24,26 +24,12 @@
 #include <string.h>
 #include "base/varint.h"
 
-/* Ids below NAME_FIRST_ID. All carry a payload; "text" is a length and the bytes, padded to whole words. */
+/* Ids below NAME_FIRST_ID. All carry a payload. */
 typedef enum event_code {
-	EVENT_THREAD_NAME = 1,	 /* text */
-	EVENT_PROCESS_NAME = 2,	 /* text */
-	EVENT_META = 3,		 /* text key, text value */
-	EVENT_ALLOC = 4,	 /* device, address, bytes, tensor id, bytes in use after it */
-	EVENT_FREE = 5,		 /* device, address, bytes (UINT64_MAX: never seen), bytes in use after it */
-	EVENT_SNAPSHOT = 6,	 /* device, bytes in use, peak, live blocks */
-	EVENT_FLOW_BEGIN = 7,	 /* name id, flow id */
-	EVENT_FLOW_END = 8,	 /* name id, flow id */
-	EVENT_OP_BEGIN = 9,	 /* serial, name id, flops, bytes, text type, shape */
-	EVENT_OP_END = 10,	 /* serial */
-	EVENT_OP_META = 11,	 /* serial, text key, text value */
-	EVENT_OP_RECORD = 12,	 /* name id, start ns, duration ns */
-	EVENT_LAUNCH = 13,	 /* name id, stream id, launch id */
-	EVENT_STREAM_SLICE = 14, /* stream id, launch id, name id, start ns, end ns */
-	EVENT_STACK = 15,	 /* addresses, innermost first: the stack of the event before */
-	EVENT_PAUSE = 16,	 /* 1: paused, 0: resumed */
-	EVENT_OP_VALUE = 17,	 /* serial, type of the argument, its 64 bits, text key */
-	EVENT_INSTANT = 18,	 /* name id, then for each argument: type, text key, value as that type has it */
+#define PAYLOAD(NAME, number, name, fields) EVENT_##NAME = number,
+#define PAYLOAD_CODE(NAME, number) EVENT_##NAME = number,
+#define PAYLOAD_PART(name, fields)
+#include "format/recording/payloads.def"
 } event_code;
 
 enum {
@@ -185,20 +171,6 @@ static inline bool events_next(event_reader *r, event *ret_event)
  * the interrupted event itself is none, it had not happened yet; its words do not look like times near `ticks`.
  */
 uint64_t events_count_stray(const uint64_t *words, size_t n, uint64_t ticks);
-
-/* A text at word *pos of an event's payload; moves *pos behind it. False when it does not fit. */
-static inline bool event_text(const event *e, size_t *pos, const char **ret_text, size_t *ret_len)
-{
-	if (*pos >= e->n_words)
-		return false;
-	uint64_t len = e->words[*pos];
-	if (len > (uint64_t)(e->n_words - *pos - 1) * 8)
-		return false;
-	*ret_text = (const char *)(e->words + *pos + 1);
-	*ret_len = (size_t)len;
-	*pos += 1 + (size_t)(len + 7) / 8;
-	return true;
-}
 
 /* The ticks of a word given the time of a neighbour. */
 static inline uint64_t event_ticks(uint64_t word, uint64_t near)

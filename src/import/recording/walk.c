@@ -123,10 +123,10 @@ static void begun(walk *w, slice *s, const event *e)
 		w->sink->begin(w->sink->context, s, e);
 }
 
-static void set_work(slice *s, const uint64_t *words)
+/* False where it has none. Type and shape are read when somebody asks for arguments. */
+static bool set_work(slice *s, payload_reader r)
 {
-	memcpy(&s->flops, &words[0], sizeof s->flops);
-	memcpy(&s->bytes, &words[1], sizeof s->bytes);
+	return payload_get_f64(&r, &s->flops) && payload_get_f64(&r, &s->bytes);
 }
 
 static size_t find_between(const walk *w, size_t from, size_t to, uint32_t id)
@@ -195,6 +195,15 @@ static void on_end(walk *w, uint32_t id)
 	pop(w, 0);
 }
 
+static int64_t step_number(const event *e)
+{
+	payload_reader r = payload_of(e);
+	payload_step step = { 0 };
+
+	payload_get_step(&r, &step);
+	return step.number;
+}
+
 static void on_site(walk *w, uint32_t id, const event *e)
 {
 	const trace_site *site = walk_site(w, id);
@@ -206,12 +215,12 @@ static void on_site(walk *w, uint32_t id, const event *e)
 		return;
 	}
 	if (site->kind == NAME_COUNTER) {
-		double value = 0;
-		if (e->n_words)
-			memcpy(&value, &e->words[0], sizeof value);
+		payload_counter counter = { 0 };
+		payload_reader r = payload_of(e);
+		payload_get_counter(&r, &counter);
 		w->counts.n_counters++;
 		if (w->sink->counter)
-			w->sink->counter(w->sink->context, site, w->now_ns, value);
+			w->sink->counter(w->sink->context, site, w->now_ns, counter.value);
 		return;
 	}
 	if (site->kind == NAME_PHASE && w->stack.n && ends_by_itself(&w->stack.items[w->stack.n - 1]))
@@ -227,9 +236,9 @@ static void on_site(walk *w, uint32_t id, const event *e)
 	if (!s)
 		return;
 	if (site->kind == NAME_STEP && e->n_words)
-		s->number = (int64_t)e->words[0];
-	if (site->kind == NAME_OP && e->n_words >= 2)
-		set_work(s, e->words);
+		s->number = step_number(e);
+	if (site->kind == NAME_OP)
+		set_work(s, payload_of(e));
 	begun(w, s, e);
 }
 
@@ -237,17 +246,22 @@ static void on_site(walk *w, uint32_t id, const event *e)
 
 static void on_op_begin(walk *w, const event *e)
 {
-	if (e->n_words < 4)
+	payload_reader r = payload_of(e);
+	payload_op_begin op;
+	slice work = { 0 };
+
+	if (!payload_get_op_begin(&r, &op) || !set_work(&work, r))
 		return;
 	/* Id 0: no end of a scope is looked for under it. */
-	slice *s = push(w, walk_site(w, e->words[1]), 0);
+	slice *s = push(w, walk_site(w, op.name_id), 0);
 	if (!s)
 		return;
-	event info = { .ticks = e->ticks, .code = e->code, .n_words = e->n_words - 2, .words = e->words + 2 };
-	s->serial = e->words[0];
-	s->name_id = (uint32_t)e->words[1];
+	event info = payload_rest(&r, e);
+	s->serial = op.serial;
+	s->name_id = (uint32_t)op.name_id;
 	s->flags = SLICE_ASYNC;
-	set_work(s, info.words);
+	s->flops = work.flops;
+	s->bytes = work.bytes;
 	begun(w, s, &info);
 }
 
@@ -266,12 +280,14 @@ static void take_out(walk *w, size_t i)
 
 static void on_op_end(walk *w, const event *e)
 {
-	uint64_t serial = e->n_words ? e->words[0] : 0;
+	payload_reader r = payload_of(e);
+	payload_op_end op = { 0 };
 	size_t near = w->stack.n > NEAR ? w->stack.n - NEAR : 0;
 
+	payload_get_op_end(&r, &op);
 	/* One that lies deeper is found when it leaves the stack, as if it had ended on another thread. */
-	for (size_t i = w->stack.n; serial && i > near; i--) {
-		if (w->stack.items[i - 1].serial != serial)
+	for (size_t i = w->stack.n; op.serial && i > near; i--) {
+		if (w->stack.items[i - 1].serial != op.serial)
 			continue;
 		if (i == w->stack.n)
 			pop(w, 0);
@@ -281,7 +297,7 @@ static void on_op_end(walk *w, const event *e)
 	}
 	walk_end *end = VEC_ADD(&w->apart.ends);
 	if (end)
-		*end = (walk_end){ .serial = serial, .time_ns = w->now_ns };
+		*end = (walk_end){ .serial = op.serial, .time_ns = w->now_ns };
 	w->failed |= !end;
 }
 

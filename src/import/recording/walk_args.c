@@ -4,48 +4,63 @@
 
 #include <sonde/record.h>
 
-static bool get_shape(const event *e, size_t *pos, walk_arg *arg)
+static bool get_text(payload_reader *r, walk_arg *arg)
 {
-	if (*pos >= e->n_words)
+	payload_text text;
+
+	if (!payload_get_text(r, &text))
 		return false;
-	arg->n_dims = e->words[(*pos)++];
-	arg->dims = e->words + *pos;
-	if (arg->n_dims == UINT64_MAX)
-		return true;
-	if (arg->n_dims > e->n_words - *pos)
-		return false;
-	*pos += (size_t)arg->n_dims;
+	arg->text = text.ptr;
+	arg->text_len = text.len;
 	return true;
 }
 
-static bool get_arg(const event *e, size_t *pos, walk_arg *arg)
+static bool get_shape(payload_reader *r, walk_arg *arg)
+{
+	payload_shape shape;
+
+	if (!payload_get_shape(r, &shape))
+		return false;
+	arg->dims = shape.dims;
+	arg->n_dims = shape.n_dims;
+	return true;
+}
+
+static bool get_arg(payload_reader *r, walk_arg *arg)
 {
 	if (arg->type == SONDE_ARG_STR_)
-		return event_text(e, pos, &arg->text, &arg->text_len);
+		return get_text(r, arg);
 	if (arg->type == SONDE_ARG_SHAPE_)
-		return get_shape(e, pos, arg);
-	if (*pos >= e->n_words)
+		return get_shape(r, arg);
+	if (!payload_get_i64(r, &arg->i64))
 		return false;
-	arg->i64 = (int64_t)e->words[*pos];
-	memcpy(&arg->f64, &e->words[(*pos)++], sizeof arg->f64);
+	memcpy(&arg->f64, &arg->i64, sizeof arg->f64);
 	return true;
 }
 
-/* The fixed arguments of an operation; what was not given is left out. */
-static void op_args(const event *e, void (*each)(void *context, const walk_arg *arg), void *context)
+/* The arguments of an operation are the fields of its op_info; what was not given is left out. */
+static void op_args(payload_reader r, void (*each)(void *context, const walk_arg *arg), void *context)
 {
 	static const struct {
 		const char *key;
 		uint8_t type;
-	} keys[] = { { "flops", SONDE_ARG_F64_ },
-		     { "bytes", SONDE_ARG_F64_ },
-		     { "type", SONDE_ARG_STR_ },
-		     { "shape", SONDE_ARG_SHAPE_ } };
-	size_t pos = 0;
+	} fields[] = {
+#define F64(field) { #field, SONDE_ARG_F64_ },
+#define TEXT(field) { #field, SONDE_ARG_STR_ },
+#define SHAPE(field) { #field, SONDE_ARG_SHAPE_ },
+#define IF_op_info(...) __VA_ARGS__
+#define IF_keyed_arg(...)
+#define IF_step(...)
+#define IF_counter(...)
+#define PAYLOAD(NAME, number, name, fields)
+#define PAYLOAD_CODE(NAME, number)
+#define PAYLOAD_PART(name, fields) IF_##name(fields)
+#include "format/recording/payloads.def"
+	};
 
-	for (size_t i = 0; i < 4; i++) {
-		walk_arg arg = { .key = keys[i].key, .key_len = strlen(keys[i].key), .type = keys[i].type };
-		if (!get_arg(e, &pos, &arg))
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+		walk_arg arg = { .key = fields[i].key, .key_len = strlen(fields[i].key), .type = fields[i].type };
+		if (!get_arg(&r, &arg))
 			return;
 		bool given = arg.type == SONDE_ARG_F64_	  ? arg.i64 != 0
 			     : arg.type == SONDE_ARG_STR_ ? arg.text_len != 0
@@ -56,13 +71,13 @@ static void op_args(const event *e, void (*each)(void *context, const walk_arg *
 }
 
 /* sonde_instant_args: each argument brings its type and its key. */
-static void keyed_args(const event *e, void (*each)(void *context, const walk_arg *arg), void *context)
+static void keyed_args(payload_reader r, void (*each)(void *context, const walk_arg *arg), void *context)
 {
-	for (size_t pos = 0; pos < e->n_words;) {
-		uint64_t type = e->words[pos++];
-		walk_arg arg = { .type = (uint8_t)type };
-		if (type < SONDE_ARG_I64_ || type > SONDE_ARG_SHAPE_ || !event_text(e, &pos, &arg.key, &arg.key_len) ||
-		    !get_arg(e, &pos, &arg))
+	payload_keyed_arg keyed;
+
+	while (payload_get_keyed_arg(&r, &keyed)) {
+		walk_arg arg = { .key = keyed.key.ptr, .key_len = keyed.key.len, .type = (uint8_t)keyed.type };
+		if (keyed.type < SONDE_ARG_I64_ || keyed.type > SONDE_ARG_SHAPE_ || !get_arg(&r, &arg))
 			return;
 		each(context, &arg);
 	}
@@ -70,19 +85,19 @@ static void keyed_args(const event *e, void (*each)(void *context, const walk_ar
 
 void walk_args(const trace_site *site, const event *e, void (*each)(void *context, const walk_arg *arg), void *context)
 {
-	size_t pos = 0;
+	payload_reader r = payload_of(e);
 
 	if ((e->code & EVENT_ID_MASK) == EVENT_INSTANT) {
-		keyed_args(e, each, context);
+		keyed_args(r, each, context);
 		return;
 	}
 	if (site->kind == NAME_OP) {
-		op_args(e, each, context);
+		op_args(r, each, context);
 		return;
 	}
 	for (unsigned i = 0; site->record && i < site->record->n_args; i++) {
 		walk_arg arg = { 0 };
-		if (!name_arg(site->record, i, &arg.type, &arg.key, &arg.key_len) || !get_arg(e, &pos, &arg))
+		if (!name_arg(site->record, i, &arg.type, &arg.key, &arg.key_len) || !get_arg(&r, &arg))
 			return;
 		each(context, &arg);
 	}

@@ -3,21 +3,37 @@
 
 #include <sonde/record.h>
 
-static void on_memory(walk *w, const event *e, bool is_free)
+static void give_memory(walk *w, walk_memory *m)
 {
-	walk_memory m = { .is_free = is_free, .time_ns = w->now_ns };
-
-	if (e->n_words < (is_free ? 4u : 5u))
-		return;
-	m.device = (uint32_t)e->words[0];
-	m.address = e->words[1];
-	m.bytes = e->words[2];
-	m.tensor = is_free ? 0 : e->words[3];
-	m.current_bytes = e->words[is_free ? 3 : 4];
-	m.inside = w->stack.n ? &w->stack.items[w->stack.n - 1] : NULL;
+	m->time_ns = w->now_ns;
+	m->inside = w->stack.n ? &w->stack.items[w->stack.n - 1] : NULL;
 	w->counts.n_memory++;
 	if (w->sink->memory)
-		w->sink->memory(w->sink->context, &m);
+		w->sink->memory(w->sink->context, m);
+}
+
+static void on_alloc(walk *w, payload_reader r)
+{
+	payload_alloc p;
+
+	if (payload_get_alloc(&r, &p))
+		give_memory(w, &(walk_memory){ .device = (uint32_t)p.device,
+					       .address = p.address,
+					       .bytes = p.bytes,
+					       .tensor = p.tensor_id,
+					       .current_bytes = p.current_bytes });
+}
+
+static void on_free(walk *w, payload_reader r)
+{
+	payload_free p;
+
+	if (payload_get_free(&r, &p))
+		give_memory(w, &(walk_memory){ .device = (uint32_t)p.device,
+					       .is_free = true,
+					       .address = p.address,
+					       .bytes = p.bytes,
+					       .current_bytes = p.current_bytes });
 }
 
 /* A duration from outside. */
@@ -38,14 +54,15 @@ static void keep_inside(walk *w, int64_t *start_ns, int64_t *end_ns)
 		*start_ns = w->now_ns;
 }
 
-static void on_timed_op(walk *w, const event *e)
+static void on_timed_op(walk *w, const event *e, payload_reader r)
 {
-	if (e->n_words < 3)
+	payload_op_record p;
+
+	if (!payload_get_op_record(&r, &p))
 		return;
-	int64_t start_ns = trace_bounded_ns((int64_t)e->words[1]);
-	int64_t end_ns = start_ns + checked_duration(w, (int64_t)e->words[2]);
+	int64_t start_ns = trace_bounded_ns(p.start_ns), end_ns = start_ns + checked_duration(w, p.dur_ns);
 	keep_inside(w, &start_ns, &end_ns);
-	slice s = { .site = walk_site(w, e->words[0]),
+	slice s = { .site = walk_site(w, p.name_id),
 		    .thread = w->thread,
 		    .start_ns = start_ns,
 		    .dur_ns = end_ns - start_ns,
@@ -58,136 +75,188 @@ static void on_timed_op(walk *w, const event *e)
 		w->sink->end(w->sink->context, &s);
 }
 
-static void on_meta(walk *w, const event *e)
+static void on_meta(walk *w, payload_reader r)
 {
-	const char *key, *value;
-	size_t key_len, value_len, pos = 0;
+	payload_meta p;
 
-	if (w->sink->meta && event_text(e, &pos, &key, &key_len) && event_text(e, &pos, &value, &value_len))
-		w->sink->meta(w->sink->context, key, key_len, value, value_len);
+	if (w->sink->meta && payload_get_meta(&r, &p))
+		w->sink->meta(w->sink->context, p.key.ptr, p.key.len, p.value.ptr, p.value.len);
 }
 
-static void on_op_meta(walk *w, const event *e)
+static void on_op_meta(walk *w, payload_reader r)
 {
-	walk_op_meta m = { .serial = e->n_words ? e->words[0] : 0,
-			   .time_ns = w->now_ns,
-			   .arg = { .type = SONDE_ARG_STR_ } };
-	size_t pos = 1;
+	payload_op_meta p;
 
-	if (w->sink->op_meta && event_text(e, &pos, &m.arg.key, &m.arg.key_len) &&
-	    event_text(e, &pos, &m.arg.text, &m.arg.text_len))
-		w->sink->op_meta(w->sink->context, &m);
+	if (w->sink->op_meta && payload_get_op_meta(&r, &p))
+		w->sink->op_meta(w->sink->context, &(walk_op_meta){ .serial = p.serial,
+								    .time_ns = w->now_ns,
+								    .arg = { .key = p.key.ptr,
+									     .key_len = p.key.len,
+									     .type = SONDE_ARG_STR_,
+									     .text = p.value.ptr,
+									     .text_len = p.value.len } });
 }
 
-static void on_op_value(walk *w, const event *e)
+static void on_op_value(walk *w, payload_reader r)
 {
-	walk_op_meta m = { .time_ns = w->now_ns };
-	size_t pos = 3;
+	payload_op_value p;
 
-	if (!w->sink->op_meta || e->n_words < 4 || (e->words[1] != SONDE_ARG_I64_ && e->words[1] != SONDE_ARG_F64_) ||
-	    !event_text(e, &pos, &m.arg.key, &m.arg.key_len))
+	if (!w->sink->op_meta || !payload_get_op_value(&r, &p) ||
+	    (p.type != SONDE_ARG_I64_ && p.type != SONDE_ARG_F64_))
 		return;
-	m.serial = e->words[0];
-	m.arg.type = (uint8_t)e->words[1];
-	m.arg.i64 = (int64_t)e->words[2];
-	memcpy(&m.arg.f64, &e->words[2], sizeof m.arg.f64);
+	walk_op_meta m = {
+		.serial = p.serial,
+		.time_ns = w->now_ns,
+		.arg = { .key = p.key.ptr, .key_len = p.key.len, .type = (uint8_t)p.type, .i64 = (int64_t)p.bits }
+	};
+	memcpy(&m.arg.f64, &p.bits, sizeof m.arg.f64);
 	w->sink->op_meta(w->sink->context, &m);
 }
 
 /* sonde_instant_args. */
-static void on_instant(walk *w, const event *e)
+static void on_instant(walk *w, const event *e, payload_reader r)
 {
-	if (!e->n_words)
+	payload_instant p;
+
+	if (!payload_get_instant(&r, &p))
 		return;
-	event args = { .ticks = e->ticks, .code = e->code, .n_words = e->n_words - 1, .words = e->words + 1 };
+	event args = payload_rest(&r, e);
 	w->counts.n_instants++;
 	if (w->sink->instant)
-		w->sink->instant(w->sink->context, walk_site(w, e->words[0]), w->now_ns, &args);
+		w->sink->instant(w->sink->context, walk_site(w, p.name_id), w->now_ns, &args);
 }
 
-static void on_snapshot(walk *w, const event *e)
+static void on_snapshot(walk *w, payload_reader r)
 {
-	if (e->n_words < 4)
+	payload_snapshot p;
+
+	if (!payload_get_snapshot(&r, &p))
 		return;
-	walk_snapshot s = { (uint32_t)e->words[0], w->now_ns, e->words[1], e->words[2], e->words[3] };
+	walk_snapshot s = { (uint32_t)p.device, w->now_ns, p.current_bytes, p.peak_bytes, p.n_live };
 	w->counts.n_memory++;
 	if (w->sink->snapshot)
 		w->sink->snapshot(w->sink->context, &s);
 }
 
-static void on_name(walk *w, const event *e, bool process)
+static void on_thread_name(walk *w, payload_reader r)
 {
-	const char *name;
-	size_t len, pos = 0;
+	payload_thread_name p;
 
-	if (w->sink->named && event_text(e, &pos, &name, &len))
-		w->sink->named(w->sink->context, w->thread, name, len, process);
+	if (w->sink->named && payload_get_thread_name(&r, &p))
+		w->sink->named(w->sink->context, w->thread, p.name.ptr, p.name.len, false);
 }
 
-static void on_device(walk *w, const event *e)
+static void on_process_name(walk *w, payload_reader r)
 {
-	if (e->n_words < 5)
+	payload_process_name p;
+
+	if (w->sink->named && payload_get_process_name(&r, &p))
+		w->sink->named(w->sink->context, w->thread, p.name.ptr, p.name.len, true);
+}
+
+static void on_flow_begin(walk *w, payload_reader r)
+{
+	payload_flow_begin p;
+
+	w->counts.n_flows++;
+	if (w->sink->flow && payload_get_flow_begin(&r, &p))
+		w->sink->flow(w->sink->context, walk_site(w, p.name_id), w->now_ns, p.flow_id, true);
+}
+
+static void on_flow_end(walk *w, payload_reader r)
+{
+	payload_flow_end p;
+
+	w->counts.n_flows++;
+	if (w->sink->flow && payload_get_flow_end(&r, &p))
+		w->sink->flow(w->sink->context, walk_site(w, p.name_id), w->now_ns, p.flow_id, false);
+}
+
+static void on_launch(walk *w, payload_reader r)
+{
+	payload_launch p;
+
+	if (w->sink->launch && payload_get_launch(&r, &p))
+		w->sink->launch(w->sink->context, walk_site(w, p.name_id), w->now_ns, (uint32_t)p.stream_id,
+				p.launch_id);
+}
+
+static void on_device(walk *w, payload_reader r)
+{
+	payload_stream_slice p;
+
+	if (!payload_get_stream_slice(&r, &p))
 		return;
-	int64_t start_ns = trace_bounded_ns((int64_t)e->words[3]), end_ns = trace_bounded_ns((int64_t)e->words[4]);
+	int64_t start_ns = trace_bounded_ns(p.start_ns), end_ns = trace_bounded_ns(p.end_ns);
 	w->counts.n_device++;
 	end_ns = start_ns + checked_duration(w, end_ns - start_ns);
 	keep_inside(w, &start_ns, &end_ns);
 	if (w->sink->device)
-		w->sink->device(w->sink->context, walk_site(w, e->words[2]), (uint32_t)e->words[0], e->words[1],
-				start_ns, end_ns);
+		w->sink->device(w->sink->context, walk_site(w, p.name_id), (uint32_t)p.stream_id, p.launch_id, start_ns,
+				end_ns);
+}
+
+static void on_pause(walk *w, payload_reader r)
+{
+	payload_pause p;
+
+	if (w->sink->pause && payload_get_pause(&r, &p))
+		w->sink->pause(w->sink->context, w->now_ns, p.is_paused != 0);
 }
 
 void walk_special(walk *w, const event *e, uint32_t id)
 {
-	const walk_sink *k = w->sink;
+	payload_reader r = payload_of(e);
 
 	switch (id) {
 	case EVENT_ALLOC:
+		on_alloc(w, r);
+		break;
 	case EVENT_FREE:
-		on_memory(w, e, id == EVENT_FREE);
+		on_free(w, r);
 		break;
 	case EVENT_FLOW_BEGIN:
+		on_flow_begin(w, r);
+		break;
 	case EVENT_FLOW_END:
-		w->counts.n_flows++;
-		if (k->flow && e->n_words >= 2)
-			k->flow(k->context, walk_site(w, e->words[0]), w->now_ns, e->words[1], id == EVENT_FLOW_BEGIN);
+		on_flow_end(w, r);
 		break;
 	case EVENT_OP_RECORD:
-		on_timed_op(w, e);
+		on_timed_op(w, e, r);
 		break;
 	case EVENT_LAUNCH:
-		if (k->launch && e->n_words >= 3)
-			k->launch(k->context, walk_site(w, e->words[0]), w->now_ns, (uint32_t)e->words[1], e->words[2]);
+		on_launch(w, r);
 		break;
 	case EVENT_STREAM_SLICE:
-		on_device(w, e);
+		on_device(w, r);
 		break;
 	case EVENT_META:
-		on_meta(w, e);
+		on_meta(w, r);
 		break;
 	case EVENT_OP_META:
-		on_op_meta(w, e);
+		on_op_meta(w, r);
 		break;
 	case EVENT_OP_VALUE:
-		on_op_value(w, e);
+		on_op_value(w, r);
 		break;
 	case EVENT_INSTANT:
-		on_instant(w, e);
+		on_instant(w, e, r);
 		break;
 	case EVENT_SNAPSHOT:
-		on_snapshot(w, e);
+		on_snapshot(w, r);
 		break;
 	case EVENT_THREAD_NAME:
+		on_thread_name(w, r);
+		break;
 	case EVENT_PROCESS_NAME:
-		on_name(w, e, id == EVENT_PROCESS_NAME);
+		on_process_name(w, r);
 		break;
 	case EVENT_STACK:
-		if (k->stack)
-			k->stack(k->context, e->words, e->n_words);
+		if (w->sink->stack)
+			w->sink->stack(w->sink->context, e->words, e->n_words);
 		break;
 	case EVENT_PAUSE:
-		if (k->pause && e->n_words)
-			k->pause(k->context, w->now_ns, e->words[0] != 0);
+		on_pause(w, r);
 		break;
 	default:
 		break;

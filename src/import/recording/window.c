@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 #include "base/error.h"
-#include "format/recording/events.h"
+#include "format/recording/payloads.h"
 
 enum {
 	BLOCKS_KEPT = 16384, /* of a file, when it is pruned at all */
@@ -84,11 +84,11 @@ static bool keep_name(recording *t, const recording_block *b)
 	if (r)
 		events_open(r, b->bytes, b->len, b->head.base_ticks);
 	while (ok && r && events_next(r, &e)) {
-		const char *name;
-		size_t len, at = 0;
+		payload_reader words = payload_of(&e);
+		payload_thread_name p;
 		if ((e.code & EVENT_ID_MASK) == EVENT_THREAD_NAME && !(e.code & EVENT_END) &&
-		    event_text(&e, &at, &name, &len))
-			ok = add_thread_name(t, b, name, len);
+		    payload_get_thread_name(&words, &p))
+			ok = add_thread_name(t, b, p.name.ptr, p.name.len);
 	}
 	free(r);
 	return ok;

@@ -352,32 +352,6 @@ static void an_end_without_a_begin_in_its_block_is_damage(void **state)
 	free(r);
 }
 
-static void texts_in_a_payload_end_where_it_ends(void **state)
-{
-	uint64_t words[4] = { 9, 0, 0, 5 };
-	event e = { .n_words = 4, .words = words };
-	const char *text;
-	size_t len, pos = 0;
-
-	(void)state;
-	memcpy(&words[1], "nine char", 9);
-	assert_true(event_text(&e, &pos, &text, &len));
-	assert_int_equal(len, 9);
-	assert_memory_equal(text, "nine char", 9);
-	assert_int_equal(pos, 3);
-	assert_false(event_text(&e, &pos, &text, &len)); /* five bytes, but no word */
-	words[3] = 0;
-	assert_true(event_text(&e, &pos, &text, &len));
-	assert_int_equal(len, 0);
-	assert_false(event_text(&e, &pos, &text, &len));
-	static const uint64_t lengths[] = { 25, 64, UINT64_MAX, UINT64_MAX - 7, UINT64_C(1) << 61 };
-	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-		pos = 0;
-		words[0] = lengths[i];
-		assert_false(event_text(&e, &pos, &text, &len));
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -392,7 +366,6 @@ int main(void)
 		cmocka_unit_test(what_is_cut_off_keeps_its_whole_events),
 		cmocka_unit_test(random_bytes_do_no_harm),
 		cmocka_unit_test(an_end_without_a_begin_in_its_block_is_damage),
-		cmocka_unit_test(texts_in_a_payload_end_where_it_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
