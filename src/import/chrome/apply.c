@@ -371,6 +371,7 @@ chrome_apply *chrome_apply_new(import_job *job)
 	a->b = job->builder;
 	a->first_ns = INT64_MAX;
 	a->last_ns = INT64_MIN;
+	apply_open_scopes(a);
 	return a;
 }
 
@@ -381,9 +382,8 @@ void chrome_apply_free(chrome_apply *a)
 	for (size_t i = 0; i < a->tops.n; i++)
 		free(a->tops.items[i].key);
 	VEC_DONE(&a->tops);
-	VEC_DONE(&a->scopes);
-	VEC_DONE(&a->track_scopes);
-	VEC_DONE(&a->early_ends);
+	pairing_done(&a->scopes);
+	pairing_done(&a->async_scopes);
 	dict_done(&a->threads);
 	VEC_DONE(&a->text);
 	dict_done(&a->ranked);

@@ -4,27 +4,7 @@
 
 #include <string.h>
 #include "import/chrome/chrome.h"
-
-/* A begin that waits for its end. */
-typedef struct open_scope {
-	int64_t ts_ns;
-	uint32_t site, name, track;
-	bool is_async;
-	uint64_t correlation;
-	uint32_t args;	/* record + 1 */
-	uint32_t below; /* index + 1 of the scope of the same track or id that began before it */
-	uint64_t at;
-} open_scope;
-
-/* An end whose begin has not come. */
-typedef struct early_end {
-	int64_t ts_ns;
-	uint32_t name; /* INDEX_NONE: of any */
-	uint32_t list; /* track or, of an e, number in chrome_apply.async */
-	uint32_t args; /* record + 1 */
-	bool is_async;
-	uint64_t at;
-} early_end;
+#include "import/pairing.h"
 
 typedef struct top_level {
 	char *key, *value;
@@ -53,13 +33,11 @@ struct chrome_apply {
 	int64_t first_ns, last_ns;  /* of all events that are not lost */
 	uint64_t first_at, last_at; /* where these are in the text */
 	uint64_t far_at;	    /* the first that is far outside of all others */
-	VEC(open_scope) scopes;	    /* open, and free ones */
-	uint32_t free_scope;	    /* index + 1 */
-	VEC(uint32_t) track_scopes; /* by track: innermost open scope, index + 1 */
-	VEC(early_end) early_ends;
-	dict async;   /* keys of b and e; `global`: innermost open one, index + 1 */
-	dict threads; /* by process and tid; `global`: the track, which may be that of another thread */
-	dict ranked;  /* by pid; `global`: the process, of a file that holds several ranks */
+	pairing scopes;		    /* B and E, by track */
+	pairing async_scopes;	    /* b and e, by number in `async` */
+	dict async;		    /* process, category and id of b and e */
+	dict threads;		    /* by process and tid; `global`: the track, which may be that of another thread */
+	dict ranked;		    /* by pid; `global`: the process, of a file that holds several ranks */
 	VEC(rank_file) ranks;
 	VEC(int64_t) flow_bases; /* by process of the builder: to take off the ids of its arrows */
 	VEC(top_level) tops;
@@ -162,6 +140,7 @@ uint64_t apply_correlation(const chrome_event *e);
 void apply_device(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
 
 /* Begins and their ends: chrome/scopes.c */
+void apply_open_scopes(chrome_apply *a);
 void apply_begin(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
 void apply_end(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
 void apply_async(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e, char phase);
