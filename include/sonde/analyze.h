@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sonde/error.h>
+#include <sonde/setting.h>
 #include <sonde/trace.h>
 
 #ifdef __cplusplus
@@ -19,12 +20,6 @@ extern "C" {
 
 typedef struct sonde_result sonde_result;
 typedef struct sonde_table sonde_table;
-
-/* One threshold of a rule, or one number of an analysis: { "dataloader.warn", "5%" }. */
-typedef struct sonde_setting {
-	const char *key;
-	const char *value; /* "5%", "20ms", "64MiB", "1.1", "yes" */
-} sonde_setting;
 
 /* Set struct_size to sizeof(sonde_analyze_options); everything else may stay 0. Strings are borrowed for the call. */
 typedef struct sonde_analyze_options {
