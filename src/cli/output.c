@@ -137,13 +137,31 @@ int output_choose(output *to, const command *c)
 	return say_usage(c, "it cannot write '%s', only %s", to->path, list);
 }
 
-int output_only(const command *c, const char *path, const char *only)
+/* Is the word among those that commas separate? */
+static bool is_listed(const char *list, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *p = list; p; p = (p = strchr(p, ',')) ? p + 1 : NULL)
+		if (strncmp(p, word, len) == 0 && (p[len] == ',' || !p[len]))
+			return true;
+	return false;
+}
+
+int output_only(const command *c, const char *path, const char *ends)
 {
 	const file_end *end = path ? find_end(path) : NULL;
+	char list[64];
+	size_t len = 0;
 
-	if (!end || strcmp(end->text, only) == 0)
+	if (!end || is_listed(ends, end->text))
 		return EXIT_OK;
-	return say_usage(c, "it cannot write '%s', only .%s", path, only);
+	while (*ends && len < sizeof list) {
+		size_t n = strcspn(ends, ",");
+		len += (size_t)snprintf(list + len, sizeof list - len, "%s.%.*s", len ? ", " : "", (int)n, ends);
+		ends += n + (ends[n] == ',');
+	}
+	return say_usage(c, "it cannot write '%s', only %s", path, list);
 }
 
 /* ---- What must not be replaced ----------------------------------------------------------------------------------- */

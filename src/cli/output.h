@@ -69,8 +69,9 @@ bool output_option(output *to, const options *o, int id);
    or says that the command cannot write what the name promises. */
 int output_choose(output *to, const command *c);
 
-/* The same for a command that writes files of one kind only, such as "json". path may be NULL. */
-int output_only(const command *c, const char *path, const char *only);
+/* The same for a command that writes files of one kind only, such as "json", or of some: "pb,pb.gz". path may be NULL.
+ */
+int output_only(const command *c, const char *path, const char *ends);
 
 /* Before files are read: EXIT_OK, or says that the result would take the place of one of them, or of another recording.
    A slip of the finger must not cost anyone their trace. */

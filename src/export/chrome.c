@@ -129,13 +129,14 @@ static bool extra_is_valid(chrome_out *c, const args_text *text)
 	return json_is_valid(to, text->extra_len + 2);
 }
 
-static void put_args(chrome_out *c, uint64_t args)
+/* with_args: else only the members of the event that mean nothing to Sonde. */
+static void put_record(chrome_out *c, uint64_t args, bool with_args)
 {
 	args_text text;
 
 	if (!args || args > UINT32_MAX || !args_read(c->args, (uint32_t)args, &text))
 		return;
-	if (text.args) {
+	if (text.args && with_args) {
 		text_put(&c->to, ", \"args\": ");
 		if (json_is_valid(text.args, text.args_len))
 			text_putn(&c->to, text.args, text.args_len);
@@ -146,6 +147,11 @@ static void put_args(chrome_out *c, uint64_t args)
 		text_put(&c->to, ", ");
 		text_putn(&c->to, text.extra, text.extra_len);
 	}
+}
+
+static void put_args(chrome_out *c, uint64_t args)
+{
+	put_record(c, args, c->with_args);
 }
 
 /* Has the event an id of its own among what put_args() writes? `put`: writes that alone, for another event. */
@@ -243,7 +249,7 @@ static void on_begin(void *context, slice *s, const struct event *e)
 		text_put(&c->to, ", \"dur\": ");
 		text_us(&c->to, s->dur_ns);
 	}
-	put_args(c, s->args);
+	put_record(c, s->args, c->with_args || s->site->kind == NAME_STEP); /* they have its number */
 	chrome_end_event(c);
 }
 
@@ -331,7 +337,7 @@ static void put_allocation(chrome_out *c, const int64_t *row)
 	if (is_recorded)
 		put_allocation_args(c, row);
 	else
-		put_args(c, (uint64_t)row[ALLOCATION_ARGS]);
+		put_record(c, (uint64_t)row[ALLOCATION_ARGS], true); /* they are the allocation */
 	chrome_end_event(c);
 }
 
@@ -429,9 +435,20 @@ static sonde_status put_events(chrome_out *c, sonde_error *err)
 	return status;
 }
 
-static sonde_status run(const sonde_trace *trace, FILE *out, sonde_error *err)
+enum { CHROME_ARGS };
+static const setting_def settings[] = {
+	[CHROME_ARGS] = { "args", SETTING_BOOL, "yes",
+			  "write the arguments of events; without them files are smaller" },
+	{ .key = NULL },
+};
+
+static sonde_status run(const export_job *job, sonde_error *err)
 {
-	chrome_out c = { .trace = trace, .ix = trace->index, .to = { .out = out } };
+	FILE *out = job->out;
+	chrome_out c = { .trace = job->trace,
+			 .ix = job->trace->index,
+			 .to = { .out = out },
+			 .with_args = export_truth(job, &settings[CHROME_ARGS]) };
 	sonde_status status = SONDE_OK;
 
 	if (prepare(&c)) {
@@ -453,5 +470,8 @@ static sonde_status run(const sonde_trace *trace, FILE *out, sonde_error *err)
 const exporter chrome_exporter = {
 	.name = "chrome",
 	.summary = "Chrome trace JSON, for Perfetto and chrome://tracing",
+	.ends = "json",
+	.targets = SONDE_TARGET_FILE,
+	.settings = settings,
 	.run = run,
 };

@@ -12,6 +12,7 @@ typedef struct chrome_out {
 	args_reader *args;
 	int64_t base_ns;     /* times count from here */
 	bool has_event;	     /* a comma is due */
+	bool with_args;	     /* of events; what makes an event what it is stays */
 	uint32_t track;	     /* of the slices that come */
 	uint32_t group;	     /* of the last one */
 	int64_t extra_tid;   /* where a group's slices go */

@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 #include "format/recording/ring.h"
 #include "unit/import/recording/make_file.h"
+#include <sonde/export.h>
 #include <sonde/record.h>
 #include <sonde/trace.h>
 
@@ -397,6 +398,34 @@ static void an_unknown_format_is_refused(void **state)
 	make_done(&m);
 }
 
+static void without_arguments_steps_keep_their_numbers(void **state)
+{
+	maker m = { 0 };
+	sonde_export_options options = { .struct_size = sizeof options,
+					 .settings = &(sonde_setting){ "args", "no" },
+					 .n_settings = 1 };
+	char *text;
+	size_t len;
+
+	(void)state;
+	make_names(&m);
+	MAKE_EVENTS(&m, 1, { 10, STEP, 1, { 7 } },
+		    { 20, A, 7, { 5, 3, make_text("f32"), 2, 64, 128, make_double(0.5) } }, { 30, END | A },
+		    { 40, END | STEP });
+	sonde_trace *t = make_trace(&m);
+	options.out = open_memstream(&text, &len);
+	assert_int_equal(sonde_export_to(t, &options, NULL), SONDE_OK);
+	fclose(options.out);
+	assert_non_null(strstr(text, "\"args\": {\"step\": 7}"));
+	assert_null(strstr(text, "\"n\""));
+	free(text);
+	text = export_of(t);
+	assert_non_null(strstr(text, "\"n\": 5"));
+	free(text);
+	sonde_trace_free(t);
+	make_done(&m);
+}
+
 static void a_full_disk_is_an_error(void **state)
 {
 	maker m = { 0 };
@@ -427,6 +456,7 @@ int main(void)
 		cmocka_unit_test(the_validator_knows_json),
 		cmocka_unit_test(hostile_names_stay_inside_their_strings),
 		cmocka_unit_test(an_unknown_format_is_refused),
+		cmocka_unit_test(without_arguments_steps_keep_their_numbers),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 
