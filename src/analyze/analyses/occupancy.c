@@ -71,9 +71,10 @@ static kernel_key key_of(const kernel_table *t, const row *at, uint32_t op, bool
 	if (!by_launch)
 		return key;
 	key.op_name = op == ROW_NONE ? INDEX_NONE : r->sites[rows_at(r, op).site].name;
-	for (int i = GRID; t->has_args && at->args && i < N_ARGS; i++)
-		key.args[i - GRID] =
-			t->args[i].kinds[at->args - 1] == ARGS_MISSING ? -1 : t->args[i].values[at->args - 1];
+	for (int i = GRID; t->has_args && at->args && i < N_ARGS; i++) {
+		args_value value = args_column_value(r->ix, &t->args[i], at->args);
+		key.args[i - GRID] = value.kind == ARGS_MISSING ? -1 : value.value;
+	}
 	return key;
 }
 

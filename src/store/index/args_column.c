@@ -337,7 +337,7 @@ static args_value find_rare(const args_column *c, uint32_t record)
 	return at < c->rare.n && c->rare.items[at].record == record ? c->rare.items[at] : (args_value){ 0 };
 }
 
-static args_value column_value(const sonde_index *ix, const args_column *c, uint32_t args)
+args_value args_column_value(const sonde_index *ix, const args_column *c, uint32_t args)
 {
 	if (!args || args > ix->sections[SECTION_ARGS].n_rows)
 		return (args_value){ 0 };
@@ -347,6 +347,28 @@ static args_value column_value(const sonde_index *ix, const args_column *c, uint
 			 : (args_value){ c->values[args - 1], args - 1, c->kinds[args - 1] };
 }
 
+/* Of blocks: a template has the key, which is looked for without reading them. */
+static bool blocks_have(const struct args_blocks *b, size_t place)
+{
+	for (size_t i = 0; i < b->reader.templates.n; i++)
+		for (uint32_t k = 0; k < b->reader.templates.items[i].n; k++)
+			if (b->reader.templates.items[i].wanted[k].column == place)
+				return true;
+	return false;
+}
+
+bool args_column_has_any(const sonde_index *ix, const args_column *c)
+{
+	uint64_t n = c->kinds ? ix->sections[SECTION_ARGS].n_rows : 0;
+
+	if (c->blocks)
+		return blocks_have(c->blocks, c->place);
+	for (uint64_t i = 0; i < n; i++)
+		if (c->kinds[i] != ARGS_MISSING)
+			return true;
+	return c->rare.n != 0;
+}
+
 static const char *text_of(const sonde_index *ix, args_value value, size_t *ret_len)
 {
 	return value.kind == ARGS_IS_TEXT ? args_text_at(ix, (uint64_t)value.value, ret_len) : NULL;
@@ -354,7 +376,7 @@ static const char *text_of(const sonde_index *ix, args_value value, size_t *ret_
 
 const char *args_column_text(const sonde_index *ix, const args_column *c, uint32_t args, size_t *ret_len)
 {
-	return text_of(ix, column_value(ix, c, args), ret_len);
+	return text_of(ix, args_column_value(ix, c, args), ret_len);
 }
 
 /* A text without its quotes, terminated; "" when it is too long for a number. */
@@ -376,7 +398,7 @@ int64_t args_column_int(const sonde_index *ix, const args_column *c, uint32_t ar
 	char buffer[64];
 	size_t len;
 	int64_t value;
-	args_value found = column_value(ix, c, args);
+	args_value found = args_column_value(ix, c, args);
 	const char *json = text_of(ix, found, &len);
 
 	if (!json)
@@ -389,7 +411,7 @@ double args_column_f64(const sonde_index *ix, const args_column *c, uint32_t arg
 {
 	char buffer[64], *end;
 	size_t len;
-	args_value found = column_value(ix, c, args);
+	args_value found = args_column_value(ix, c, args);
 	const char *json = text_of(ix, found, &len);
 
 	if (!json)

@@ -318,6 +318,10 @@ typedef struct args_column {
 typedef enum args_value_kind { ARGS_MISSING, ARGS_IS_INT, ARGS_IS_TEXT } args_value_kind;
 bool args_columns_read(const sonde_index *ix, args_column *wanted, size_t n); /* false when out of memory */
 void args_columns_done(args_column *wanted, size_t n);
+/* As it lies; ARGS_MISSING where there is none. */
+args_value args_column_value(const sonde_index *ix, const args_column *c, uint32_t args);
+/* Whether a record has the key. Of many records: whether one may have it. */
+bool args_column_has_any(const sonde_index *ix, const args_column *c);
 /* As a whole number or as a double; `otherwise` where there is none. */
 int64_t args_column_int(const sonde_index *ix, const args_column *c, uint32_t args, int64_t otherwise);
 double args_column_f64(const sonde_index *ix, const args_column *c, uint32_t args, double otherwise);
