@@ -107,11 +107,11 @@ static void enter(module_tree *m, uint32_t number)
 		return;
 	}
 	if (m->depth)
-		add_own(m, &m->open.items[m->depth - 1], m->tree->first[number]);
+		add_own(m, &m->open.items[m->depth - 1], (uint32_t)op_tree_first(m->tree, number));
 	open_call *call = &m->open.items[m->depth++];
 	call->node = of;
 	call->row = number;
-	call->own_from = m->tree->first[number];
+	call->own_from = (uint32_t)op_tree_first(m->tree, number);
 	intervals_clear(&call->own);
 	m->op_end = 0;
 }
@@ -125,7 +125,7 @@ static void leave(module_tree *m)
 	const uint32_t *device = op_tree_subtree(m->tree, call->row, &n_device);
 	int64_t busy = op_tree_busy_ns(m->tree, device, n_device);
 
-	add_own(m, call, m->tree->first[at->end]);
+	add_own(m, call, (uint32_t)op_tree_first(m->tree, at->end));
 	m->failed |= !intervals_merge(&call->own) || busy < 0;
 	n->n++;
 	n->n_device += n_device;
@@ -136,7 +136,7 @@ static void leave(module_tree *m)
 	m->op_end = at->end;
 	if (!m->depth)
 		return;
-	m->open.items[m->depth - 1].own_from = m->tree->first[at->end];
+	m->open.items[m->depth - 1].own_from = (uint32_t)op_tree_first(m->tree, at->end);
 	node *above = &m->nodes.items[m->open.items[m->depth - 1].node];
 	above->host_own_ns = add_bounded(above->host_own_ns, -at->dur_ns);
 }

@@ -7,7 +7,8 @@
  * added up. An operator that does nothing but call one of the same name is one call with it, as in PyTorch's own
  * tables.
  *
- * One pass over the rows for each table; the groups of rows take 4 bytes a row.
+ * One pass over the rows finds the operators that are one call with the one around them, a bit a row. A second one
+ * fills all tables: rows lie in pre-order, so what is open is a stack.
  */
 #include "analyze/tables/evidence.h"
 #include "analyze/tables/op_tree.h"
@@ -26,24 +27,46 @@ typedef enum node_kind { NODE_NONE, NODE_OP, NODE_CALL /* of the driver */ } nod
 
 typedef struct op_sum {
 	uint32_t sample; /* a row */
+	uint32_t stack;	 /* what Python code is around it */
 	uint64_t calls;
 	int64_t host_ns, host_self_ns, device_ns, device_self_ns, tensor_core_ns;
 } op_sum;
 
+/* The sums of one table. */
+typedef struct op_sums {
+	bool is_wanted;
+	intern_table keys;
+	VEC(op_sum) items;
+	int64_t whole_ns; /* device self time of all, host self time where there is no device */
+} op_sums;
+
+/* An operator that is open. */
+typedef struct open_op {
+	uint32_t end; /* row */
+	bool is_counted;
+	uint32_t groups[N_TABLES];
+	int64_t before_ns; /* device time of what was launched before it */
+} open_op;
+
+/* A Python function that is open. */
+typedef struct open_frame {
+	uint32_t end, stack;
+} open_frame;
+
 typedef struct op_table {
 	const work *w;
-	const op_tree *tree;
+	bool *is_op;	    /* by site */
 	uint8_t *kinds;	    /* node_kind, by site */
 	bool *tensor_cores; /* by site */
-	uint32_t *nearest;  /* by row: the op at or above it; ROW_NONE */
-	uint8_t *n_inside;  /* by row: how many ops are right inside; 2: or more */
-	uint32_t *group_of; /* by row that is an op */
-	uint32_t *stack_of; /* by row: what Python code is around it, a number of stacks */
-	intern_table stacks, keys;
-	VEC(op_sum) sums;
+	uint64_t *merged;   /* a bit for each row */
+	intern_table stacks;
+	VEC(open_op) ops;
+	VEC(open_frame) frames;
+	op_sums sums[N_TABLES];
 	args_column args[N_ARGS];
 	bool has_args, has_shapes, has_stacks;
-	int64_t whole_ns; /* device self time of all, host self time where there is no device */
+	size_t n_linked;
+	int64_t linked_ns, unlinked_ns; /* of device rows whose launch is in the trace, and of the others */
 } op_table;
 
 /* ---- What is what ------------------------------------------------------------------------------------------------ */
@@ -57,7 +80,7 @@ static bool is_annotation(const char *name)
 
 static node_kind kind_of(const op_table *t, const index_site *site, size_t number)
 {
-	bool is_op = t->tree->is_op[number] || (t->w->rows.trace->is_recorded && site->class == CLASS_COMPUTE);
+	bool is_op = t->is_op[number] || (t->w->rows.trace->is_recorded && site->class == CLASS_COMPUTE);
 
 	if (site->class == CLASS_RUNTIME)
 		return NODE_CALL;
@@ -69,9 +92,10 @@ static bool load_sites(op_table *t)
 {
 	const rows *r = &t->w->rows;
 
+	t->is_op = op_sites(r);
 	t->kinds = calloc(r->n_sites + 1, 1);
 	t->tensor_cores = traits_mark_kernels(r, TRAIT_TENSOR_CORE);
-	if (!t->kinds || !t->tensor_cores)
+	if (!t->is_op || !t->kinds || !t->tensor_cores)
 		return false;
 	for (size_t i = 0; i < r->n_sites; i++)
 		t->kinds[i] = (uint8_t)kind_of(t, &r->sites[i], i);
@@ -83,50 +107,60 @@ static node_kind node_of(const op_table *t, const row *at)
 	return at->flags & (ROW_ON_STREAM | ROW_ASYNC) ? NODE_NONE : (node_kind)t->kinds[at->site];
 }
 
-/* Stacks are texts of two numbers: the stack around, and the function's site. */
-static uint32_t stack_below(op_table *t, uint32_t outer, uint32_t site)
-{
-	uint32_t parts[] = { outer, site };
+/* ---- Operators that are one call with the one around them ---------------------------------------------------------
+ */
 
-	return intern(&t->stacks, (const char *)parts, sizeof parts);
+/* An operator that is open, and the operators right inside it. */
+typedef struct outer_op {
+	uint32_t end, site;
+	uint32_t n_inside;
+	uint32_t alike; /* the last one inside it that has its site; ROW_NONE */
+} outer_op;
+typedef VEC(outer_op) outer_ops;
+
+/* Ends those that end at the row or before it. One that has nothing else inside is one call with what it has. */
+static void end_outer(op_table *t, outer_ops *open, uint32_t at)
+{
+	while (open->n && open->items[open->n - 1].end <= at) {
+		const outer_op *last = &open->items[--open->n];
+		if (last->n_inside == 1 && last->alike != ROW_NONE)
+			t->merged[last->alike / 64] |= UINT64_C(1) << last->alike % 64;
+	}
 }
 
-/* A parent comes before its children. False when out of memory. */
-static bool link_rows(op_table *t)
+static bool find_merged(op_table *t)
 {
 	const rows *r = &t->w->rows;
+	outer_ops open = { 0 };
+	bool ok = (t->merged = calloc(r->n / 64 + 1, sizeof *t->merged)) != NULL;
 
-	t->nearest = malloc((r->n + 1) * sizeof *t->nearest);
-	t->n_inside = calloc(r->n + 1, 1);
-	t->group_of = malloc((r->n + 1) * sizeof *t->group_of);
-	t->stack_of = malloc((r->n + 1) * sizeof *t->stack_of);
-	if (!t->nearest || !t->n_inside || !t->group_of || !t->stack_of)
-		return false;
-	for (uint32_t i = 0; i < r->n; i++) {
+	for (uint32_t i = 0; ok && i < r->n; i++) {
 		const row *at = ROW_AT(r, i);
-		bool is_op = node_of(t, at) == NODE_OP;
-		uint32_t above = at->parent == ROW_NONE ? ROW_NONE : t->nearest[at->parent];
-		if (is_op && above != ROW_NONE && t->n_inside[above] < 2)
-			t->n_inside[above]++;
-		t->nearest[i] = is_op ? i : above;
-		t->stack_of[i] = at->parent == ROW_NONE ? INTERN_NONE : t->stack_of[at->parent];
-		if (at->class == CLASS_PYTHON) {
-			t->stack_of[i] = stack_below(t, t->stack_of[i], at->site);
-			if (t->stack_of[i] == INTERN_NONE)
-				return false;
-			t->has_stacks = true;
+		t->has_stacks |= at->class == CLASS_PYTHON;
+		if (node_of(t, at) != NODE_OP)
+			continue;
+		end_outer(t, &open, i);
+		if (open.n) {
+			outer_op *around = &open.items[open.n - 1];
+			around->n_inside++;
+			around->alike = around->site == at->site ? i : ROW_NONE;
 		}
+		if (at->end == i + 1)
+			continue;
+		outer_op *to = VEC_ADD(&open);
+		ok = to != NULL;
+		if (to)
+			*to = (outer_op){ at->end, at->site, 0, ROW_NONE };
 	}
-	return true;
+	if (ok)
+		end_outer(t, &open, ROW_NONE);
+	VEC_DONE(&open);
+	return ok;
 }
 
-/* The operator right around it, of the same name, that has nothing else inside; or ROW_NONE. */
-static uint32_t merged_with(const op_table *t, const row *at)
+static bool is_merged(const op_table *t, uint32_t i)
 {
-	uint32_t above = at->parent == ROW_NONE ? ROW_NONE : t->nearest[at->parent];
-	const row *outer = above == ROW_NONE ? NULL : ROW_AT(&t->w->rows, above);
-
-	return outer && outer->site == at->site && t->n_inside[above] == 1 ? above : ROW_NONE;
+	return t->merged[i / 64] >> i % 64 & 1;
 }
 
 /* ---- Groups ------------------------------------------------------------------------------------------------------ */
@@ -139,30 +173,37 @@ typedef struct op_key {
 
 static bool arg_of(const op_table *t, int which, const row *at, op_key *key)
 {
-	const args_column *c = &t->args[which];
-
-	if (!t->has_args || !at->args || !c->kinds || c->kinds[at->args - 1] == ARGS_MISSING)
+	if (!t->has_args || !at->args)
 		return false;
-	key->more = c->values[at->args - 1];
+	args_value value = args_column_value(t->w->rows.ix, &t->args[which], at->args);
+	if (value.kind == ARGS_MISSING)
+		return false;
+	key->more = value.value;
 	key->kind = which + 1;
 	return true;
 }
 
-static uint32_t find_group(op_table *t, int table_kind, uint32_t i)
+static uint32_t stack_of(const op_table *t)
 {
-	const row *at = ROW_AT(&t->w->rows, i);
+	return t->frames.n ? t->frames.items[t->frames.n - 1].stack : INTERN_NONE;
+}
+
+static uint32_t find_group(op_table *t, int table_kind, uint32_t i, const row *at)
+{
 	op_key key = { .name = t->w->rows.sites[at->site].name, .rank = row_rank(&t->w->rows, at) };
+	op_sums *to = &t->sums[table_kind];
 
 	if (table_kind == BY_SHAPE && !arg_of(t, DIMS, at, &key))
 		arg_of(t, OLD_DIMS, at, &key);
 	if (table_kind == BY_STACK && !arg_of(t, STACK, at, &key))
-		key.more = t->stack_of[i];
-	uint32_t number = intern(&t->keys, (const char *)&key, sizeof key);
-	if (number != INTERN_NONE && number >= t->sums.n) {
-		op_sum *sum = VEC_ADD(&t->sums);
+		key.more = stack_of(t);
+	uint32_t number = intern(&to->keys, (const char *)&key, sizeof key);
+	if (number != INTERN_NONE && number >= to->items.n) {
+		op_sum *sum = VEC_ADD(&to->items);
 		if (!sum)
 			return INTERN_NONE;
 		sum->sample = i;
+		sum->stack = stack_of(t);
 	}
 	return number;
 }
@@ -172,46 +213,112 @@ static void add_ns(int64_t *to, int64_t ns)
 	*to = add_bounded(*to, ns);
 }
 
-static bool add_host(op_table *t, int table_kind)
+/* The sum of an open operator in a table; NULL: the table is not wanted. */
+static op_sum *sum_of(op_table *t, const open_op *op, int table_kind)
 {
-	const rows *r = &t->w->rows;
+	return t->sums[table_kind].is_wanted ? &t->sums[table_kind].items.items[op->groups[table_kind]] : NULL;
+}
 
-	for (uint32_t i = 0; i < r->n; i++) {
-		const row *at = ROW_AT(r, i);
-		node_kind kind = node_of(t, at);
-		uint32_t above = at->parent == ROW_NONE ? ROW_NONE : t->nearest[at->parent];
-		if (kind != NODE_NONE && above != ROW_NONE)
-			add_ns(&t->sums.items[t->group_of[above]].host_self_ns, -at->dur_ns);
-		if (kind != NODE_OP)
+/* Ends what ends at the row or before it. */
+static void end_open(op_table *t, uint32_t at)
+{
+	while (t->ops.n && t->ops.items[t->ops.n - 1].end <= at) {
+		const open_op *op = &t->ops.items[--t->ops.n];
+		for (int k = 0; k < N_TABLES; k++)
+			if (op->is_counted && t->sums[k].is_wanted)
+				add_ns(&sum_of(t, op, k)->device_ns, t->linked_ns - op->before_ns);
+	}
+	while (t->frames.n && t->frames.items[t->frames.n - 1].end <= at)
+		t->frames.n--;
+}
+
+/* Stacks are texts of two numbers: the stack around, and the function's site. */
+static bool open_function(op_table *t, const row *at)
+{
+	uint32_t parts[] = { stack_of(t), at->site };
+	uint32_t stack = intern(&t->stacks, (const char *)parts, sizeof parts);
+	open_frame *to = stack == INTERN_NONE ? NULL : VEC_ADD(&t->frames);
+
+	if (to)
+		*to = (open_frame){ at->end, stack };
+	return to != NULL;
+}
+
+static bool open_operator(op_table *t, uint32_t i, const row *at)
+{
+	bool is_counted = !is_merged(t, i);
+	open_op *to = VEC_ADD(&t->ops);
+
+	if (!to)
+		return false;
+	const open_op *around = t->ops.n > 1 ? to - 1 : NULL;
+	*to = (open_op){ .end = at->end, .is_counted = is_counted, .before_ns = t->linked_ns };
+	for (int k = 0; k < N_TABLES; k++) {
+		if (!t->sums[k].is_wanted)
 			continue;
-		uint32_t merged = merged_with(t, at);
-		t->group_of[i] = merged != ROW_NONE ? t->group_of[merged] : find_group(t, table_kind, i);
-		if (t->group_of[i] == INTERN_NONE)
+		to->groups[k] = is_counted || !around ? find_group(t, k, i, at) : around->groups[k];
+		if (to->groups[k] == INTERN_NONE)
 			return false;
-		op_sum *sum = &t->sums.items[t->group_of[i]];
+		op_sum *sum = sum_of(t, to, k);
 		add_ns(&sum->host_self_ns, at->dur_ns);
-		if (merged != ROW_NONE)
-			continue;
-		sum->calls++;
-		add_ns(&sum->host_ns, at->dur_ns);
-		add_ns(&sum->device_ns, op_tree_ns(t->tree, i));
+		sum->calls += is_counted;
+		add_ns(&sum->host_ns, is_counted ? at->dur_ns : 0);
 	}
 	return true;
 }
 
-static void add_device(op_table *t)
+/* A device row that the open operator launched, or something inside it that is no operator. */
+static void add_launched(op_table *t, const row *at)
 {
-	const rows *r = &t->w->rows;
-
-	for (size_t i = 0; i < r->n_device; i++) {
-		const row *at = ROW_AT(r, r->device_rows[i]);
-		uint32_t op = at->launch == ROW_NONE ? ROW_NONE : t->nearest[at->launch];
-		if (op == ROW_NONE)
+	add_ns(&t->linked_ns, at->dur_ns);
+	for (int k = 0; t->ops.n && k < N_TABLES; k++) {
+		op_sum *sum = sum_of(t, &t->ops.items[t->ops.n - 1], k);
+		if (!sum)
 			continue;
-		op_sum *sum = &t->sums.items[t->group_of[op]];
 		add_ns(&sum->device_self_ns, at->dur_ns);
 		add_ns(&sum->tensor_core_ns, t->tensor_cores[at->site] ? at->dur_ns : 0);
 	}
+}
+
+static bool add_row(op_table *t, uint32_t i, launch_cursor *c)
+{
+	const row *at = ROW_AT(&t->w->rows, i);
+	node_kind kind = node_of(t, at);
+	bool ok = true;
+
+	end_open(t, i);
+	for (int k = 0; kind != NODE_NONE && t->ops.n && k < N_TABLES; k++)
+		if (t->sums[k].is_wanted)
+			add_ns(&sum_of(t, &t->ops.items[t->ops.n - 1], k)->host_self_ns, -at->dur_ns);
+	if (at->class == CLASS_PYTHON)
+		ok = open_function(t, at);
+	if (ok && kind == NODE_OP)
+		ok = open_operator(t, i, at);
+	if (c->launch == i) {
+		size_t n;
+		const uint32_t *launched = launched_by(c, i, &n);
+		for (size_t k = 0; ok && k < n; k++)
+			add_launched(t, ROW_AT(&t->w->rows, launched[k]));
+	}
+	return ok;
+}
+
+static bool add_rows(op_table *t)
+{
+	const rows *r = &t->w->rows;
+	uint32_t *by_launch = rows_by_launch(r, &t->n_linked);
+	launch_cursor c = launch_cursor_at(r, by_launch, t->n_linked, 0);
+	bool ok = by_launch != NULL;
+
+	for (uint32_t i = 0; ok && i < r->n; i++)
+		ok = add_row(t, i, &c);
+	if (ok)
+		end_open(t, ROW_NONE);
+	free(by_launch);
+	for (size_t i = 0; ok && t->n_linked < r->n_device && i < r->n_device; i++)
+		if (rows_launch_of(r, r->device_rows[i]) == ROW_NONE)
+			add_ns(&t->unlinked_ns, rows_at(r, r->device_rows[i]).dur_ns);
+	return ok;
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
@@ -247,11 +354,11 @@ static const char *json_text(const op_table *t, int which, const row *at, sonde_
 }
 
 /* The innermost function first, as in a call stack of PyTorch's. */
-static const char *stack_text(const op_table *t, uint32_t i, sonde_result *r)
+static const char *stack_text(const op_table *t, const op_sum *s, sonde_result *r)
 {
 	const rows *all = &t->w->rows;
-	const char *text = json_text(t, STACK, ROW_AT(all, i), r);
-	uint32_t stack = t->stack_of[i];
+	const char *text = json_text(t, STACK, ROW_AT(all, s->sample), r);
+	uint32_t stack = s->stack;
 
 	if (text)
 		return text;
@@ -275,7 +382,7 @@ static void put_sum(const op_table *t, int table_kind, const op_sum *s, sonde_re
 
 	*c++ = cell_string(result_string(r, row_name(all, sample)));
 	if (table_kind == BY_STACK) {
-		*c++ = cell_string(stack_text(t, s->sample, r));
+		*c++ = cell_string(stack_text(t, s, r));
 	} else if (table_kind == BY_SHAPE) {
 		const char *dims = json_text(t, DIMS, sample, r);
 		*c++ = cell_string(dims ? dims : json_text(t, OLD_DIMS, sample, r));
@@ -290,7 +397,8 @@ static void put_sum(const op_table *t, int table_kind, const op_sum *s, sonde_re
 	c[5] = cell_ns(s->host_ns);
 	if (s->device_self_ns > 0)
 		c[6] = cell_percent(100.0 * (double)s->tensor_core_ns / (double)s->device_self_ns);
-	c[7] = t->whole_ns ? cell_percent(100.0 * (double)part / (double)t->whole_ns) : cell_unknown();
+	int64_t whole = t->sums[table_kind].whole_ns;
+	c[7] = whole ? cell_percent(100.0 * (double)part / (double)whole) : cell_unknown();
 }
 
 static int by_self(const void *a, const void *b)
@@ -304,84 +412,88 @@ static int by_self(const void *a, const void *b)
 	return x->sample < y->sample ? -1 : 1;
 }
 
-static bool add_table(op_table *t, int table_kind, const sonde_analyze_options *options, sonde_result *r)
+static void add_table(op_table *t, int table_kind, const sonde_analyze_options *options, sonde_result *r)
 {
 	static const char *const keys[] = { "operators", "operator_shapes", "operator_stacks" };
 	static const char *const titles[] = { "Operators", "Operators by shapes", "Operators by call stack" };
 	static const column *const columns_of[] = { name_columns, shape_columns, stack_columns };
+	op_sums *sums = &t->sums[table_kind];
 	table *to = result_table(r, keys[table_kind], titles[table_kind], columns_of[table_kind],
 				 N_COLUMNS + (table_kind != BY_NAME));
-	bool ok = add_host(t, table_kind);
 
-	if (ok) {
-		add_device(t);
-		t->whole_ns = 0;
-		for (size_t i = 0; i < t->sums.n; i++)
-			add_ns(&t->whole_ns,
-			       t->w->is_empty ? t->sums.items[i].host_self_ns : t->sums.items[i].device_self_ns);
-		if (t->sums.n)
-			qsort(t->sums.items, t->sums.n, sizeof t->sums.items[0], by_self);
-	}
-	for (size_t i = 0; ok && i < t->sums.n; i++)
-		put_sum(t, table_kind, &t->sums.items[i], r, to);
-	VEC_DONE(&t->sums);
-	intern_done(&t->keys);
-	t->keys = (intern_table){ 0 };
+	for (size_t i = 0; i < sums->items.n; i++)
+		add_ns(&sums->whole_ns,
+		       t->w->is_empty ? sums->items.items[i].host_self_ns : sums->items.items[i].device_self_ns);
+	if (sums->items.n)
+		qsort(sums->items.items, sums->items.n, sizeof sums->items.items[0], by_self);
+	for (size_t i = 0; i < sums->items.n; i++)
+		put_sum(t, table_kind, &sums->items.items[i], r, to);
 	limit_rows(r, to, options, "operators");
 	if (to && table_kind != BY_NAME) /* long: for those who ask */
 		to->n_shown = 0;
-	return ok;
 }
 
-static bool has_arg(const op_table *t, int which)
+static void tell(const op_table *t, sonde_result *r)
 {
-	for (uint64_t i = 0, n = t->has_args ? index_n_rows(t->w->rows.ix, SECTION_ARGS) : 0; i < n; i++)
-		if (t->args[which].kinds[i] != ARGS_MISSING)
-			return true;
-	return false;
-}
-
-static void tell(const op_table *t, const op_tree *tree, sonde_result *r)
-{
-	int64_t linked = t->tree->sums_ns[t->tree->n_linked];
-
 	result_add(r, "n_device_rows", cell_count(t->w->rows.n_device));
-	result_add(r, "n_linked", cell_count(tree->n_linked));
-	if (!t->w->is_empty && tree->n_unlinked)
+	result_add(r, "n_linked", cell_count(t->n_linked));
+	if (!t->w->is_empty && t->n_linked < t->w->rows.n_device)
 		result_note_add(r, "covers", "%.1f %% of the device's time: what launched the rest is not in the trace",
-				100.0 * (double)linked / ((double)linked + (double)tree->unlinked_ns));
+				100.0 * (double)t->linked_ns / ((double)t->linked_ns + (double)t->unlinked_ns));
 	if (t->has_shapes || t->has_stacks)
 		result_note_add(r, "more", "--table %s%s%s with --csv, or --json and --html",
 				t->has_shapes ? "operator_shapes" : "", t->has_shapes && t->has_stacks ? " or " : "",
 				t->has_stacks ? "operator_stacks" : "");
 }
 
+/* Which tables there are, and all their sums. False when out of memory. */
+static bool load(op_table *t)
+{
+	const sonde_index *ix = t->w->rows.ix;
+	bool ok = load_sites(t) && find_merged(t);
+
+	if (ok && index_n_rows(ix, SECTION_ARGS))
+		ok = t->has_args = args_columns_read(ix, t->args, N_ARGS);
+	if (!ok)
+		return false;
+	t->has_shapes =
+		t->has_args && (args_column_has_any(ix, &t->args[DIMS]) || args_column_has_any(ix, &t->args[OLD_DIMS]));
+	t->has_stacks |= t->has_args && args_column_has_any(ix, &t->args[STACK]);
+	t->sums[BY_SHAPE].is_wanted = t->has_shapes;
+	t->sums[BY_STACK].is_wanted = t->has_stacks;
+	return add_rows(t);
+}
+
+static void table_done(op_table *t)
+{
+	if (t->has_args)
+		args_columns_done(t->args, N_ARGS);
+	for (int k = 0; k < N_TABLES; k++) {
+		intern_done(&t->sums[k].keys);
+		VEC_DONE(&t->sums[k].items);
+	}
+	intern_done(&t->stacks);
+	VEC_DONE(&t->ops);
+	VEC_DONE(&t->frames);
+	free(t->is_op);
+	free(t->kinds);
+	free(t->tensor_cores);
+	free(t->merged);
+}
+
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	op_tree tree = { 0 };
 	op_table t = { .w = w,
-		       .tree = &tree,
+		       .sums[BY_NAME].is_wanted = true,
 		       .args = { { .key = "Input Dims" }, { .key = "Input dims" }, { .key = "Call stack" } } };
-	bool ok = !w->rows.ix || (op_tree_load(&tree, &w->rows) && load_sites(&t) && link_rows(&t));
+	bool ok = !w->rows.ix || load(&t);
 
-	if (ok && w->rows.ix && index_n_rows(w->rows.ix, SECTION_ARGS))
-		ok = t.has_args = args_columns_read(w->rows.ix, t.args, N_ARGS);
-	t.has_shapes = ok && (has_arg(&t, DIMS) || has_arg(&t, OLD_DIMS));
-	t.has_stacks = ok && (t.has_stacks || has_arg(&t, STACK));
-	ok = ok && add_table(&t, BY_NAME, options, r) && (!t.has_shapes || add_table(&t, BY_SHAPE, options, r)) &&
-	     (!t.has_stacks || add_table(&t, BY_STACK, options, r));
+	for (int k = 0; ok && k < N_TABLES; k++)
+		if (t.sums[k].is_wanted)
+			add_table(&t, k, options, r);
 	if (ok && w->rows.ix)
-		tell(&t, &tree, r);
-	if (t.has_args)
-		args_columns_done(t.args, N_ARGS);
-	free(t.kinds);
-	free(t.tensor_cores);
-	free(t.nearest);
-	free(t.n_inside);
-	free(t.group_of);
-	free(t.stack_of);
-	intern_done(&t.stacks);
-	op_tree_done(&tree);
+		tell(&t, r);
+	table_done(&t);
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "analyze/compare/comparison.h"
-#include "analyze/tables/op_tree.h"
 #include "analyze/math/stats.h"
 #include "base/error.h"
 #include "base/format_number.h"
@@ -119,7 +118,7 @@ static bool *mark_nodes(const rows *r)
 }
 
 /* Rows lie in pre-order: what is open is a stack. */
-static bool add_host_rows(tree_diff *d, int side, const rows *r, const op_tree *tree)
+static bool add_host_rows(tree_diff *d, int side, const rows *r, launch_cursor *c)
 {
 	struct {
 		uint32_t end, node;
@@ -129,13 +128,14 @@ static bool add_host_rows(tree_diff *d, int side, const rows *r, const op_tree *
 
 	for (uint32_t i = 0; ok && i < r->n; i++) {
 		const row *at = ROW_AT(r, i);
+		bool launches = c->launch < at->end; /* itself, or what is inside */
 		size_t n;
-		const uint32_t *launched = op_tree_direct(tree, i, &n);
+		const uint32_t *launched = launched_by(c, i, &n);
 		while (depth && i >= open[depth - 1].end)
 			depth--;
 		uint32_t top = depth ? open[depth - 1].node : NODE_ROOT;
 		bool is_node = marks[at->site] && !(at->flags & (ROW_ON_STREAM | ROW_ASYNC)) && depth < DEEPEST &&
-			       (d->on_host || tree->first[at->end] > tree->first[i]);
+			       (d->on_host || launches);
 		if (is_node) {
 			top = child_of(d, top, row_name(r, at), false);
 			ok = top != INTERN_NONE;
@@ -159,7 +159,7 @@ static bool add_unlinked(tree_diff *d, int side, const rows *r)
 	bool ok = true;
 
 	for (size_t i = 0; ok && !d->on_host && i < r->n_device; i++) {
-		if (rows_at(r, r->device_rows[i]).launch != ROW_NONE)
+		if (rows_launch_of(r, r->device_rows[i]) != ROW_NONE)
 			continue;
 		uint32_t top = child_of(d, NODE_ROOT, "(launch not in the trace)", false);
 		ok = top != INTERN_NONE && add_kernel(d, side, r, r->device_rows[i], top);
@@ -171,10 +171,12 @@ static bool add_unlinked(tree_diff *d, int side, const rows *r)
 
 static bool add_trace(tree_diff *d, int side, const rows *r)
 {
-	op_tree tree;
-	bool ok = op_tree_load(&tree, r) && add_host_rows(d, side, r, &tree) && add_unlinked(d, side, r);
+	size_t n;
+	uint32_t *by_launch = rows_by_launch(r, &n);
+	launch_cursor c = launch_cursor_at(r, by_launch, n, 0);
+	bool ok = by_launch && add_host_rows(d, side, r, &c) && add_unlinked(d, side, r);
 
-	op_tree_done(&tree);
+	free(by_launch);
 	return ok;
 }
 
@@ -198,6 +200,7 @@ static sonde_status load(tree_diff *d, int side, const sonde_trace *trace, const
 	run_steps steps = { 0 };
 
 	how.n_warmup = 0;
+	how.memory_bytes = (how.memory_bytes ? how.memory_bytes : 1000000000) / SIDES; /* both are there at once */
 	sonde_status status = rows_load(trace, &how, ret_rows, err);
 	if (status)
 		return status;

@@ -18,60 +18,52 @@ bool *op_sites(const rows *r)
 	return is_op;
 }
 
-/* first[row + 1]: how many it launched; then where the next row's begin. */
-static void count(op_tree *t)
+/* Where the launched of each block begin, and who of it launched them. */
+static void place(op_tree *t)
 {
 	const rows *r = t->rows;
+	size_t n_blocks = r->n / OP_TREE_BLOCK + 2, block = 0;
 
-	for (size_t i = 0; i < r->n_device; i++) {
-		const row *at = ROW_AT(r, r->device_rows[i]);
-		if (at->launch != ROW_NONE) {
-			t->first[at->launch + 1]++;
-			t->n_linked++;
-		} else {
-			t->n_unlinked++;
-			t->unlinked_ns = add_bounded(t->unlinked_ns, at->dur_ns);
-		}
+	for (size_t i = 0; i < t->n_linked; i++) {
+		uint32_t launch = rows_launch_of(r, t->launched[i]);
+		for (; block <= launch / OP_TREE_BLOCK; block++)
+			t->first[block] = (uint32_t)i;
+		t->places[i] = (uint8_t)(launch % OP_TREE_BLOCK);
+		t->sums_ns[i + 1] = add_bounded(t->sums_ns[i], rows_at(r, t->launched[i]).dur_ns);
 	}
-	for (size_t i = 0; i < r->n; i++)
-		t->first[i + 1] += t->first[i];
+	for (; block < n_blocks; block++)
+		t->first[block] = (uint32_t)t->n_linked;
 }
 
-/* Device rows lie by rank and start, and so do those of one row here: a row's are all of one rank. */
-static bool fill(op_tree *t)
+static void sum_unlinked(op_tree *t)
 {
 	const rows *r = t->rows;
-	uint32_t *next = malloc((r->n + 1) * sizeof *next);
 
-	if (!next)
-		return false;
-	memcpy(next, t->first, (r->n + 1) * sizeof *next);
-	for (size_t i = 0; i < r->n_device; i++) {
-		uint32_t launch = rows_at(r, r->device_rows[i]).launch;
-		if (launch != ROW_NONE)
-			t->launched[next[launch]++] = r->device_rows[i];
-	}
-	for (size_t i = 0; i < t->n_linked; i++)
-		t->sums_ns[i + 1] = add_bounded(t->sums_ns[i], rows_at(r, t->launched[i]).dur_ns);
-	free(next);
-	return true;
+	t->n_unlinked = r->n_device - t->n_linked;
+	for (size_t i = 0; t->n_unlinked && i < r->n_device; i++)
+		if (rows_launch_of(r, r->device_rows[i]) == ROW_NONE)
+			t->unlinked_ns = add_bounded(t->unlinked_ns, rows_at(r, r->device_rows[i]).dur_ns);
 }
 
 bool op_tree_load(op_tree *t, const rows *r)
 {
 	*t = (op_tree){ .rows = r };
-	t->launched = malloc((r->n_device + 1) * sizeof *t->launched);
-	t->first = calloc(r->n + 2, sizeof *t->first);
-	t->sums_ns = calloc(r->n_device + 1, sizeof *t->sums_ns);
-	if (!t->launched || !t->first || !t->sums_ns || !(t->is_op = op_sites(r)))
+	t->launched = rows_by_launch(r, &t->n_linked);
+	t->first = malloc((r->n / OP_TREE_BLOCK + 2) * sizeof *t->first);
+	t->places = malloc(t->n_linked + 1);
+	t->sums_ns = malloc((t->n_linked + 1) * sizeof *t->sums_ns);
+	if (!t->launched || !t->first || !t->places || !t->sums_ns || !(t->is_op = op_sites(r)))
 		return false;
-	count(t);
-	return fill(t);
+	t->sums_ns[0] = 0;
+	place(t);
+	sum_unlinked(t);
+	return true;
 }
 
 void op_tree_done(op_tree *t)
 {
 	free(t->launched);
+	free(t->places);
 	free(t->first);
 	free(t->sums_ns);
 	free(t->is_op);

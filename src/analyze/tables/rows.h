@@ -184,6 +184,37 @@ static inline size_t rows_launched_from(const rows *r, const uint32_t *by_launch
 	return FIRST_NOT(i, 0, n, rows_launch_of(r, by_launch[i]) < from);
 }
 
+/* What rows launched, for one pass over them: launched_by() for each row that is wanted, in their order. */
+typedef struct launch_cursor {
+	const rows *r;
+	const uint32_t *by_launch;
+	size_t n, at;	 /* at: the next of by_launch */
+	uint32_t launch; /* the row that launched it; ROW_NONE: there is none */
+} launch_cursor;
+static inline void launch_cursor_set(launch_cursor *c, size_t at)
+{
+	c->at = at;
+	c->launch = at < c->n ? rows_launch_of(c->r, c->by_launch[at]) : ROW_NONE;
+}
+static inline launch_cursor launch_cursor_at(const rows *r, const uint32_t *by_launch, size_t n, size_t at)
+{
+	launch_cursor c = { .r = r, .by_launch = by_launch, .n = n };
+
+	launch_cursor_set(&c, at);
+	return c;
+}
+/* Device rows that the row launched itself, by start. */
+static inline const uint32_t *launched_by(launch_cursor *c, uint32_t host_row, size_t *ret_n)
+{
+	while (c->launch < host_row)
+		launch_cursor_set(c, c->at + 1);
+	size_t first = c->at;
+	while (c->launch == host_row)
+		launch_cursor_set(c, c->at + 1);
+	*ret_n = c->at - first;
+	return c->by_launch + first;
+}
+
 static inline int32_t track_rank(const rows *r, size_t track)
 {
 	return r->places[track].rank;

@@ -5,6 +5,9 @@
  *   scale_training()   one rank: steps on one thread, in them Python frames, operators inside operators, launches, and
  *                      what they launched on two streams; copies, collectives, arguments
  *
+ *   scale_counters()   one rank: operators that launch, and for each launch a range of CUPTI's profiler with two
+ * counters
+ *
  * The slices of a track come in the order of their ends and are packed at once, so that the builder needs little
  * memory.
  */
@@ -204,6 +207,34 @@ static inline void scale_training(builder *b, size_t n_slices)
 	scale_training_begin(&s, b);
 	for (size_t step = 1; n < n_slices; step++)
 		n += scale_step(&s, step, n_slices - n);
+}
+
+static inline void scale_counters(builder *b, size_t n_slices)
+{
+	static const char *const pieces[] = { "{\"smsp__inst_executed.sum\": ", ", \"dram__bytes.sum\": ", "}" };
+	uint32_t cpu = builder_process(b, 0, 100, INDEX_NONE), gpu = builder_process(b, 0, 900, INDEX_NONE);
+	uint32_t host = builder_track(b, TRACK_THREAD, cpu, 11, INDEX_NONE, INDEX_NONE);
+	uint32_t ranges = builder_track(b, TRACK_THREAD, gpu, 12, INDEX_NONE, INDEX_NONE);
+	uint32_t launch = scale_site(b, "cudaLaunchKernel", "cuda_runtime", CLASS_RUNTIME);
+	uint32_t range = scale_site(b, "gemm", "cuda_profiler_range", CLASS_OTHER), ops[SCALE_OPS];
+	uint32_t template = scale_template(b, pieces, 2);
+
+	for (int i = 0; i < SCALE_OPS; i++) {
+		char name[40];
+		snprintf(name, sizeof name, "aten::op%d", i);
+		ops[i] = scale_site(b, name, "cpu_op", CLASS_COMPUTE);
+	}
+	for (size_t i = 0; i < n_slices / 3; i++) {
+		int64_t at = (int64_t)i * 10000, values[] = { (int64_t)i % 5000, (int64_t)i % 70000 };
+		builder_slice slices[] = {
+			{ .start_ns = at + 1000, .dur_ns = 3000, .site = launch },
+			{ .start_ns = at, .dur_ns = 8000, .site = ops[i % SCALE_OPS] },
+			{ .start_ns = at, .dur_ns = 5000, .site = range, .args = builder_args(b, template, values) },
+		};
+		builder_lane_slice(b, host, 1, &slices[0]);
+		builder_lane_slice(b, host, 0, &slices[1]);
+		builder_lane_slice(b, ranges, 0, &slices[2]);
+	}
 }
 
 #endif

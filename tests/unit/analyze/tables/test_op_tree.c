@@ -1,5 +1,6 @@
 /* What host rows launched: see device_trace.h for the trace. */
 #include "unit/analyze/device_trace.h"
+#include "unit/analyze/scale_trace.h"
 
 #include "analyze/tables/op_tree.h"
 
@@ -70,11 +71,52 @@ static void every_device_row_is_linked_once(void **state)
 	sonde_trace_free(t);
 }
 
+/* More rows than a block has; 65 launches a kernel of each length up to 200, others one or none. */
+static void places_do_not_depend_on_blocks(void **state)
+{
+	enum { ROWS = 300 };
+	builder *b = builder_with_threads(1);
+	uint32_t process = builder_process(b, 0, 1, INDEX_NONE);
+	uint32_t host = builder_track(b, TRACK_THREAD, process, 1, INDEX_NONE, INDEX_NONE);
+	uint32_t stream = builder_track(b, TRACK_STREAM, process, 7, INDEX_NONE, INDEX_NONE);
+	uint32_t launch = scale_site(b, "cudaLaunchKernel", "cuda_runtime", CLASS_RUNTIME);
+	uint32_t kernel = scale_site(b, "gemm", "kernel", CLASS_KERNEL);
+	int64_t wanted[ROWS + 1] = { 0 }, at = 100000;
+	rows r;
+	op_tree tree;
+
+	(void)state;
+	for (int64_t i = 0; i < ROWS; i++) {
+		int64_t n = i == 65 ? 200 : i % 3;
+		builder_slice call = {
+			.start_ns = 10 * i, .dur_ns = 5, .site = launch, .correlation = (uint64_t)i + 1
+		};
+		builder_lane_slice(b, host, 0, &call);
+		for (int64_t k = 0; k < n; k++, at += 1000) {
+			builder_slice device = {
+				.start_ns = at, .dur_ns = k + 1, .site = kernel, .correlation = (uint64_t)i + 1
+			};
+			builder_lane_slice(b, stream, 0, &device);
+		}
+		wanted[i] = n * (n + 1) / 2;
+	}
+	sonde_trace *t = finish_trace(b);
+	assert_int_equal(rows_load(t, NULL, &r, NULL), SONDE_OK);
+	assert_true(op_tree_load(&tree, &r));
+	for (uint32_t i = 0; i < ROWS; i++)
+		assert_int_equal(op_tree_ns(&tree, i), wanted[i]);
+	assert_int_equal(op_tree_first(&tree, (uint32_t)r.n), tree.n_linked);
+	op_tree_done(&tree);
+	rows_done(&r);
+	sonde_trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_has_what_is_launched_inside_it),
 		cmocka_unit_test(every_device_row_is_linked_once),
+		cmocka_unit_test(places_do_not_depend_on_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
