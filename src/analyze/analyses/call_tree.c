@@ -6,6 +6,10 @@
  *   call_depths  how many calls at which depth; by HTA's rules only
  *
  * Device time is the sum of durations: what overlaps counts twice, as in the tables of kernels.
+ *
+ * A long trace has millions of paths, because each step has a name of its own, and few that are not left out. Of many
+ * calls a first pass adds up device time by the hash of the path: where that is too little, so is the path's. A second
+ * one keeps the paths that may be shown and those right below them, which are counted.
  */
 #include "analyze/tables/calls.h"
 
@@ -48,96 +52,214 @@ typedef struct group {
 } group;
 typedef VEC(group) groups;
 
-/* What a call and all inside it launched. */
-typedef struct launched {
-	int64_t first, last; /* from the first start to the last end */
-	int64_t device;
-	uint16_t height; /* 1: nothing is inside */
-} launched;
+/* ---- Sums ---------------------------------------------------------------------------------------------------------
+ */
 
-/* From the back: what is inside a call comes behind it. */
-static launched *sum_up(const calls_rank *k)
+typedef struct name_state {
+	uint32_t group;	 /* + 1 */
+	uint32_t inside; /* the end of the outermost call of the name so far, in pre-order */
+} name_state;
+
+/* By HTA's rules. */
+typedef struct depth_sum {
+	uint64_t n, n_kernels;
+	int64_t direct;
+	uint16_t height;
+} depth_sum;
+
+/* Of one rank. */
+typedef struct builder {
+	const work *w;
+	sonde_result *r;
+	int32_t rank;
+	intern_table path_keys;
+	groups paths; /* the first one is around everything */
+	groups names;
+	name_state *states; /* by name, and one more */
+	size_t n_names;
+	VEC(depth_sum) depths; /* by depth + 1 */
+	int64_t device;	       /* of all calls, ticks */
+	double share;
+	int64_t *buckets; /* ticks by hash of the path; NULL: all paths are kept */
+	double least;	  /* a bucket with less has no path that is shown */
+	bool failed;
+} builder;
+
+enum { FEW_CALLS = 1 << 20, N_BUCKETS = 1 << 20 };
+#define NO_PATH UINT32_MAX
+
+static void add_call(group *g, const walked_call *one)
 {
-	launched *sums = malloc((k->n + 1) * sizeof *sums);
-
-	for (uint32_t i = 0; sums && i < k->n; i++)
-		sums[i] = (launched){ INT64_MAX, INT64_MIN, 0, 1 };
-	for (uint32_t i = (uint32_t)k->n; sums && i-- > 0;) {
-		launched *s = &sums[i];
-		call_span own = call_direct(k, i);
-		for (size_t j = 0; j < own.n; j++) {
-			int64_t start = own.items[j].start, end = start + own.items[j].dur;
-			s->first = start < s->first ? start : s->first;
-			s->last = end > s->last ? end : s->last;
-			s->device = add_bounded(s->device, own.items[j].dur);
-		}
-		launched *up = k->items[i].parent == CALL_NONE ? NULL : &sums[k->items[i].parent];
-		if (!up)
-			continue;
-		up->first = s->first < up->first ? s->first : up->first;
-		up->last = s->last > up->last ? s->last : up->last;
-		up->device = add_bounded(up->device, s->device);
-		up->height = s->height < UINT16_MAX && s->height >= up->height ? (uint16_t)(s->height + 1) : up->height;
-	}
-	return sums;
+	g->host = add_bounded(g->host, one->dur);
+	g->n_launching += one->n_kernels != 0;
+	g->n_kernels += one->n_kernels;
+	g->device = add_bounded(g->device, one->device);
+	g->span = add_bounded(g->span, one->n_kernels ? one->last - one->first : 0);
+	g->direct = add_bounded(g->direct, one->direct);
 }
 
-static void add_call(group *g, const calls_rank *k, const launched *sums, uint32_t at)
+/* The calls of the path; NULL when out of memory. */
+static group *path_group(builder *b, uint32_t parent, uint32_t name, uint32_t *ret_number)
 {
-	call_span all = call_subtree(k, at), own = call_direct(k, at);
+	uint32_t path[] = { parent, name };
+	uint32_t number = intern_words(&b->path_keys, path, 2);
 
-	g->host = add_bounded(g->host, k->items[at].dur);
-	g->n_launching += all.n != 0;
-	g->n_kernels += all.n;
-	g->device = add_bounded(g->device, sums[at].device);
-	g->span = add_bounded(g->span, all.n ? sums[at].last - sums[at].first : 0);
-	for (size_t i = 0; i < own.n; i++)
-		g->direct = add_bounded(g->direct, own.items[i].dur);
+	if (number == INTERN_NONE)
+		return NULL;
+	*ret_number = number + 1;
+	group *g = number + 1 < b->paths.n ? &b->paths.items[number + 1] : VEC_ADD(&b->paths);
+	if (g) {
+		g->name = name;
+		g->parent = parent;
+	}
+	return g;
+}
+
+static group *name_group(builder *b, uint32_t name, name_state **ret_state)
+{
+	name_state *state = &b->states[name < b->n_names ? name : b->n_names];
+	group *g = state->group ? &b->names.items[state->group - 1] : VEC_ADD(&b->names);
+
+	if (!g)
+		return NULL;
+	state->group = (uint32_t)(g - b->names.items) + 1;
+	g->name = name;
+	g->calls++;
+	*ret_state = state;
+	return g;
+}
+
+static uint64_t path_hash(const walked_call *around, uint32_t name)
+{
+	uint64_t mixed = ((around ? around->hash : 0) ^ name) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return mixed ^ mixed >> 29;
+}
+
+static bool is_kept(const builder *b, const walked_call *around)
+{
+	if (!around || !b->buckets)
+		return true;
+	int64_t device = b->buckets[around->hash % N_BUCKETS];
+	return around->group != NO_PATH && device && (double)device >= b->least;
+}
+
+/* Groups are numbered in the order in which calls begin. */
+static bool begin_call(void *context, walked_call *one, const walked_call *around)
+{
+	builder *b = context;
+	uint32_t name = b->w->rows.sites[one->site].name;
+	name_state *state;
+
+	one->hash = b->buckets ? path_hash(around, name) : 0;
+	one->group = NO_PATH;
+	if (is_kept(b, around)) {
+		group *g = path_group(b, around ? around->group : 0, name, &one->group);
+		if (!g)
+			return false;
+		g->calls++;
+	}
+	if (!name_group(b, name, &state))
+		return false;
+	one->is_counted = b->w->is_hta || one->at >= state->inside;
+	if (one->is_counted)
+		state->inside = one->end;
+	return true;
+}
+
+static void add_depth(builder *b, const walked_call *one)
+{
+	while (!b->failed && b->depths.n < (size_t)one->depth + 2)
+		b->failed = !VEC_ADD(&b->depths);
+	if (b->failed)
+		return;
+	depth_sum *s = &b->depths.items[one->depth + 1];
+	s->n++;
+	s->n_kernels += one->n_direct;
+	s->direct = add_bounded(s->direct, one->direct);
+	s->height = one->height > s->height ? one->height : s->height;
+}
+
+static void end_call(void *context, const walked_call *one)
+{
+	builder *b = context;
+	uint32_t name = b->w->rows.sites[one->site].name;
+
+	if (one->group != NO_PATH)
+		add_call(&b->paths.items[one->group], one);
+	if (one->is_counted)
+		add_call(&b->names.items[b->states[name < b->n_names ? name : b->n_names].group - 1], one);
+	if (!one->depth)
+		b->device = add_bounded(b->device, one->device);
+	if (b->w->is_hta)
+		add_depth(b, one);
+}
+
+static bool begin_hash(void *context, walked_call *one, const walked_call *around)
+{
+	const builder *b = context;
+
+	one->hash = path_hash(around, b->w->rows.sites[one->site].name);
+	return true;
+}
+
+static void end_hash(void *context, const walked_call *one)
+{
+	builder *b = context;
+	int64_t *bucket = &b->buckets[one->hash % N_BUCKETS];
+
+	if (!one->device)
+		return;
+	*bucket = add_bounded(*bucket, one->device);
+	if (!one->depth)
+		b->device = add_bounded(b->device, one->device);
+}
+
+/* Which paths cannot be shown, for begin_call(). False when out of memory. */
+static bool look_ahead(builder *b, calls_parts *parts)
+{
+	calls_visitor visitor = { begin_hash, end_hash, b };
+	size_t n_kernels = parts->n_kernels;
+
+	b->buckets = calloc(N_BUCKETS, sizeof *b->buckets);
+	if (!b->buckets || (parts->n_launched && !calls_walk(parts, b->rank, &visitor)))
+		return false;
+	b->least = b->share * (double)b->device;
+	b->device = 0;
+	parts->n_kernels = n_kernels;
+	return true;
+}
+
+/* Rows that HTA has no place for are calls of their names nevertheless. */
+static bool add_others(builder *b, const calls_rank *k)
+{
+	name_state *state;
+
+	for (size_t i = 0; i < k->n_others; i++) {
+		group *g = name_group(b, b->w->rows.sites[k->others[i].site].name, &state);
+		if (!g)
+			return false;
+		g->host = add_bounded(g->host, k->others[i].dur);
+	}
+	while (!b->depths.n)
+		if (!VEC_ADD(&b->depths))
+			return false;
+	b->depths.items[0].n = k->n_others;
+	return true;
+}
+
+static void builder_done(builder *b)
+{
+	intern_done(&b->path_keys);
+	VEC_DONE(&b->paths);
+	VEC_DONE(&b->names);
+	VEC_DONE(&b->depths);
+	free(b->states);
+	free(b->buckets);
 }
 
 /* ---- By path ------------------------------------------------------------------------------------------------------
  */
-
-typedef struct builder {
-	const calls *c;
-	const calls_rank *k;
-	const launched *sums;
-	sonde_result *r;
-	table *t;
-	groups found; /* the first one is around everything */
-	double share;
-} builder;
-
-static uint32_t name_of(const builder *b, uint32_t at)
-{
-	return b->c->w->rows.sites[b->k->items[at].site].name;
-}
-
-static bool group_paths(builder *b)
-{
-	uint32_t *group_of = malloc((b->k->n + 1) * sizeof *group_of);
-	intern_table paths = { 0 };
-	bool ok = group_of && VEC_ADD(&b->found);
-
-	for (uint32_t i = 0; ok && i < b->k->n; i++) {
-		uint32_t parent = b->k->items[i].parent;
-		uint32_t path[] = { parent == CALL_NONE ? 0 : group_of[parent], name_of(b, i) };
-		uint32_t number = intern_words(&paths, path, 2);
-		ok = number != INTERN_NONE;
-		group_of[i] = number + 1;
-		group *g = !ok ? NULL : number + 1 < b->found.n ? &b->found.items[number + 1] : VEC_ADD(&b->found);
-		ok = g != NULL;
-		if (!ok)
-			break;
-		g->name = path[1];
-		g->parent = path[0];
-		g->calls++;
-		add_call(g, b->k, b->sums, i);
-	}
-	intern_done(&paths);
-	free(group_of);
-	return ok;
-}
 
 typedef struct ranked {
 	int64_t device, host;
@@ -158,53 +280,51 @@ static int by_device(const void *a, const void *b)
 
 static bool order_children(builder *b)
 {
-	ranked *order = malloc((b->found.n + 1) * sizeof *order);
+	ranked *order = malloc((b->paths.n + 1) * sizeof *order);
 
-	for (size_t i = 0; order && i < b->found.n; i++)
-		order[i] = (ranked){ b->found.items[i].device, b->found.items[i].host, (uint32_t)i };
-	if (order && b->found.n)
-		qsort(order, b->found.n, sizeof *order, by_device);
-	for (size_t i = 0; order && i < b->found.n; i++) {
+	for (size_t i = 0; order && i < b->paths.n; i++)
+		order[i] = (ranked){ b->paths.items[i].device, b->paths.items[i].host, (uint32_t)i };
+	if (order && b->paths.n)
+		qsort(order, b->paths.n, sizeof *order, by_device);
+	for (size_t i = 0; order && i < b->paths.n; i++) {
 		uint32_t at = order[i].group;
 		if (!at)
 			continue;
-		group *parent = &b->found.items[b->found.items[at].parent];
-		b->found.items[at].next = parent->first_child;
+		group *parent = &b->paths.items[b->paths.items[at].parent];
+		b->paths.items[at].next = parent->first_child;
 		parent->first_child = at;
 	}
 	free(order);
 	return order != NULL;
 }
 
-static void put_path(builder *b, const group *g, unsigned depth, int64_t device)
+static void put_path(const builder *b, const group *g, unsigned depth, table *t)
 {
-	cell *c = table_row(b->r, b->t, depth);
+	cell *c = table_row(b->r, t, depth);
 
-	c[0] = cell_string(result_string(b->r, index_text(b->c->w->rows.ix, g->name)));
-	c[1] = cell_integer(b->k->rank);
+	c[0] = cell_string(result_string(b->r, index_text(b->w->rows.ix, g->name)));
+	c[1] = cell_integer(b->rank);
 	c[2] = cell_count(g->calls);
-	c[3] = work_cell(b->c->w, g->host);
+	c[3] = work_cell(b->w, g->host);
 	c[4] = cell_count(g->n_kernels);
-	c[5] = work_cell(b->c->w, g->device);
-	c[6] = work_cell(b->c->w, g->direct);
-	c[7] = device ? cell_percent(100 * (double)g->device / (double)device) : cell_unknown();
+	c[5] = work_cell(b->w, g->device);
+	c[6] = work_cell(b->w, g->direct);
+	c[7] = b->device ? cell_percent(100 * (double)g->device / (double)b->device) : cell_unknown();
 }
 
 /* Down, on, or up, as in a book; what is below the share is left out with all inside it. */
-static size_t put_paths(builder *b)
+static size_t put_paths(const builder *b, table *t)
 {
-	int64_t device = 0;
+	const group *paths = b->paths.items;
 	unsigned depth = 0;
 	size_t n_left_out = 0;
+	uint32_t at = paths[0].first_child;
 
-	for (size_t i = 0; i < b->k->n_kernels; i++)
-		device = add_bounded(device, b->k->kernels[i].dur);
-	uint32_t at = b->found.items[0].first_child;
 	while (at) {
-		const group *g = &b->found.items[at];
-		bool shows = (double)g->device >= b->share * (double)device && (g->device || !b->share);
+		const group *g = &paths[at];
+		bool shows = (double)g->device >= b->share * (double)b->device && (g->device || !b->share);
 		if (shows)
-			put_path(b, g, depth, device);
+			put_path(b, g, depth, t);
 		else
 			n_left_out++;
 		if (shows && g->first_child) {
@@ -212,11 +332,11 @@ static size_t put_paths(builder *b)
 			depth++;
 			continue;
 		}
-		while (at && !b->found.items[at].next) {
-			at = b->found.items[at].parent;
+		while (at && !paths[at].next) {
+			at = paths[at].parent;
 			depth -= depth > 0;
 		}
-		at = b->found.items[at].next;
+		at = paths[at].next;
 	}
 	return n_left_out;
 }
@@ -235,146 +355,99 @@ static int by_device_and_host(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-typedef struct name_state {
-	uint32_t group;	 /* + 1 */
-	uint32_t inside; /* the end of the outermost call of the name so far, in pre-order */
-} name_state;
-
-static group *name_group(builder *b, name_state *names, size_t n_names, uint32_t site, name_state **ret_state)
-{
-	uint32_t name = b->c->w->rows.sites[site].name;
-	name_state *state = &names[name < n_names ? name : n_names];
-	group *g = state->group ? &b->found.items[state->group - 1] : VEC_ADD(&b->found);
-
-	if (!g)
-		return NULL;
-	state->group = (uint32_t)(g - b->found.items) + 1;
-	g->name = name;
-	g->calls++;
-	*ret_state = state;
-	return g;
-}
-
-static bool group_names(builder *b)
-{
-	size_t n_names = index_n_strings(b->c->w->rows.ix);
-	name_state *names = calloc(n_names + 1, sizeof *names), *state;
-	bool ok = names != NULL;
-
-	b->found.n = 0;
-	for (uint32_t i = 0; ok && i < b->k->n; i++) {
-		group *g = name_group(b, names, n_names, b->k->items[i].site, &state);
-		ok = g != NULL;
-		if (ok && (b->c->w->is_hta || i >= state->inside)) {
-			add_call(g, b->k, b->sums, i);
-			state->inside = b->k->items[i].end;
-		}
-	}
-	for (size_t i = 0; ok && b->c->w->is_hta && i < b->k->n_others; i++) {
-		group *g = name_group(b, names, n_names, b->k->others[i].site, &state);
-		ok = g != NULL;
-		if (ok)
-			g->host = add_bounded(g->host, b->k->others[i].dur);
-	}
-	if (ok && b->found.n)
-		qsort(b->found.items, b->found.n, sizeof *b->found.items, by_device_and_host);
-	free(names);
-	return ok;
-}
-
 static void put_names(builder *b, table *t)
 {
-	for (size_t i = 0; i < b->found.n; i++) {
-		const group *g = &b->found.items[i];
+	if (b->names.n)
+		qsort(b->names.items, b->names.n, sizeof *b->names.items, by_device_and_host);
+	for (size_t i = 0; i < b->names.n; i++) {
+		const group *g = &b->names.items[i];
 		cell *c = table_row(b->r, t, 0);
-		c[0] = cell_string(result_string(b->r, index_text(b->c->w->rows.ix, g->name)));
-		c[1] = cell_integer(b->k->rank);
+		c[0] = cell_string(result_string(b->r, index_text(b->w->rows.ix, g->name)));
+		c[1] = cell_integer(b->rank);
 		c[2] = cell_count(g->calls);
-		c[3] = work_cell(b->c->w, g->host);
+		c[3] = work_cell(b->w, g->host);
 		c[4] = cell_count(g->n_launching);
 		c[5] = cell_count(g->n_kernels);
-		c[6] = work_cell(b->c->w, g->device);
-		c[7] = work_cell(b->c->w, g->span);
+		c[6] = work_cell(b->w, g->device);
+		c[7] = work_cell(b->w, g->span);
 	}
 }
 
 /* ---- By depth, for HTA --------------------------------------------------------------------------------------------
  */
 
-typedef struct depth_sum {
-	uint64_t n, n_kernels;
-	int64_t direct;
-	uint16_t height;
-} depth_sum;
-
-static bool put_depths(builder *b, table *t)
+static void put_depths(const builder *b, table *t)
 {
-	depth_sum *sums = calloc(b->k->n + 2, sizeof *sums);
-
-	if (!sums)
-		return false;
-	sums[0].n = b->k->n_others;
-	for (size_t i = 0; i < b->k->n; i++) {
-		depth_sum *s = &sums[b->k->items[i].depth + 1];
-		call_span own = call_direct(b->k, (uint32_t)i);
-		s->n++;
-		s->n_kernels += own.n;
-		for (size_t j = 0; j < own.n; j++)
-			s->direct = add_bounded(s->direct, own.items[j].dur);
-		s->height = b->sums[i].height > s->height ? b->sums[i].height : s->height;
-	}
-	for (size_t i = 0; i < b->k->n + 1; i++) {
-		if (!sums[i].n)
+	for (size_t i = 0; i < b->depths.n; i++) {
+		const depth_sum *s = &b->depths.items[i];
+		if (!s->n)
 			continue;
 		cell *c = table_row(b->r, t, 0);
-		c[0] = cell_integer(b->k->rank);
+		c[0] = cell_integer(b->rank);
 		c[1] = cell_integer((int64_t)i - 1);
-		c[2] = cell_count(sums[i].n);
-		c[3] = cell_count(sums[i].height);
-		c[4] = cell_count(sums[i].n_kernels);
-		c[5] = work_cell(b->c->w, sums[i].direct);
+		c[2] = cell_count(s->n);
+		c[3] = cell_count(s->height);
+		c[4] = cell_count(s->n_kernels);
+		c[5] = work_cell(b->w, s->direct);
 	}
-	free(sums);
-	return true;
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------
  */
 
+typedef struct call_tables {
+	table *tree, *names, *depths;
+	size_t n_left_out;
+} call_tables;
+
+/* parts: by our rules; k: by HTA's. */
+static bool add_rank(builder *b, calls_parts *parts, const calls_rank *k, call_tables *to)
+{
+	calls_visitor visitor = { begin_call, end_call, b };
+
+	b->n_names = index_n_strings(b->w->rows.ix);
+	b->states = calloc(b->n_names + 1, sizeof *b->states);
+	bool is_long = !k && b->share > 0 && b->w->rows.n > FEW_CALLS;
+	bool ok = b->states && VEC_ADD(&b->paths) && (!is_long || look_ahead(b, parts)) &&
+		  (k ? calls_walk_rank(k, &visitor) && add_others(b, k) : calls_walk(parts, b->rank, &visitor));
+	if (!ok || b->failed || !order_children(b))
+		return false;
+	to->n_left_out += put_paths(b, to->tree);
+	put_names(b, to->names);
+	put_depths(b, to->depths);
+	return true;
+}
+
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	table *tree = result_table(r, "call_tree", "Calls, and the device time of what they launched", tree_columns,
-				   sizeof tree_columns / sizeof tree_columns[0]);
-	table *names = result_table(r, "call_names", "The same by name", name_columns,
-				    sizeof name_columns / sizeof name_columns[0]);
-	table *depths = w->is_hta ? result_table(r, "call_depths", "Calls by depth", depth_columns,
-						 sizeof depth_columns / sizeof depth_columns[0])
-				  : NULL;
-	const calls *c = calls_of(w, options);
-	builder b = { .c = c, .r = r, .share = setting(options, &share_setting) };
-	size_t n_left_out = 0;
-	bool ok = c != NULL;
+	call_tables to = {
+		.tree = result_table(r, "call_tree", "Calls, and the device time of what they launched", tree_columns,
+				     sizeof tree_columns / sizeof tree_columns[0]),
+		.names = result_table(r, "call_names", "The same by name", name_columns,
+				      sizeof name_columns / sizeof name_columns[0]),
+		.depths = w->is_hta ? result_table(r, "call_depths", "Calls by depth", depth_columns,
+						   sizeof depth_columns / sizeof depth_columns[0])
+				    : NULL,
+	};
+	calls_parts parts = { 0 };
+	const calls *c = w->is_hta ? calls_of(w, options) : NULL;
+	bool ok = w->is_hta ? c != NULL : calls_parts_init(&parts, w);
 
-	for (size_t i = 0; ok && i < c->n_ranks; i++) {
-		launched *sums = sum_up(&c->ranks[i]);
-		b.k = &c->ranks[i];
-		b.sums = sums;
-		b.t = tree;
-		b.found.n = 0;
-		ok = sums && group_paths(&b) && order_children(&b);
-		n_left_out += ok ? put_paths(&b) : 0;
-		ok = ok && group_names(&b);
-		if (ok)
-			put_names(&b, names);
-		ok = ok && (!w->is_hta || put_depths(&b, depths));
-		free(sums);
+	for (size_t i = 0; ok && i < (c ? c->n_ranks : w->n_ranks); i++) {
+		const calls_rank *k = c ? &c->ranks[i] : NULL;
+		builder b = { .w = w,
+			      .r = r,
+			      .rank = k ? k->rank : w->ranks[i].rank,
+			      .share = setting(options, &share_setting) };
+		ok = add_rank(&b, &parts, k, &to);
+		builder_done(&b);
 	}
-	limit_rows(r, names, options, "names");
-	if (tree && n_left_out)
-		tree->more = result_format(r, "%zu more paths: --set call_tree.share=0%%", n_left_out);
-	if (ok)
-		calls_say_coverage(c, r, "call_tree");
-	VEC_DONE(&b.found);
+	limit_rows(r, to.names, options, "names");
+	if (to.tree && to.n_left_out)
+		to.tree->more = result_format(r, "%zu more paths: --set call_tree.share=0%%", to.n_left_out);
+	if (ok && !c)
+		calls_parts_say_coverage(&parts, r, "call_tree");
+	calls_parts_done(&parts);
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 

@@ -10,7 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/tables/op_tree.h"
+#include "base/format_number.h"
 #include "base/intern.h"
+
+enum { MOST_ROWS = 1000000 }; /* of counter_kernels */
 
 static const column counter_columns[] = {
 	{ "operator", "operator", CELL_STRING, 0, false }, { "rank", "rank", CELL_INTEGER, 1, false },
@@ -29,10 +33,16 @@ static const column kernel_columns[] = {
 /* A range or a launch, by start and then as in the file. */
 typedef struct timed {
 	int64_t start;
-	uint32_t row, args;
-	uint32_t call; /* of a launch */
+	uint32_t args;
+	uint32_t at; /* a row; of a launch by HTA's rules the call */
 } timed;
 typedef VEC(timed) timed_list;
+
+/* They in order. */
+typedef struct in_time {
+	uint32_t *at;
+	size_t n;
+} in_time;
 
 #define SORT_NAME sort_timed
 #define SORT_TYPE timed
@@ -45,6 +55,16 @@ typedef struct counter_sum {
 	double sum, max;
 } counter_sum;
 
+typedef struct counter_cells {
+	cell name, short_name;
+} counter_cells;
+
+/* The operators around a launch. */
+typedef struct operator_cells {
+	uint32_t op; /* the innermost: a name */
+	cell cells[3];
+} operator_cells;
+
 typedef struct reader {
 	const work *w;
 	const calls *c;
@@ -52,9 +72,14 @@ typedef struct reader {
 	table *kernels;
 	args_reader *args;
 	intern_table counters;
+	VEC(counter_cells) names; /* by number in counters */
+	intern_table operators;
+	VEC(operator_cells) around; /* by number in operators */
+	const char **texts;	    /* of the result, by name; NULL: not there yet */
 	intern_table found;
 	VEC(counter_sum) sums;
-	bool *is_range; /* by site */
+	site_set ranges, launches;
+	uint64_t n_left_out; /* of the rows of kernels */
 	/* of the row that is being read */
 	cell about[6];
 	uint32_t op;
@@ -66,36 +91,66 @@ static bool add_timed(timed_list *to, const rows *r, uint32_t number, uint32_t a
 	timed *added = VEC_ADD(to);
 
 	if (added)
-		*added = (timed){ rows_at(r, number).start_ns, number, rows_at(r, number).args, at };
+		*added = (timed){ rows_at(r, number).start_ns, rows_at(r, number).args, at };
 	return added != NULL;
 }
 
-static bool find_ranges(const reader *m, int32_t rank, timed_list *to)
+/* Sorts them, and keeps of each 4 bytes of 16. */
+static bool put_in_order(timed_list *all, in_time *ret)
 {
-	const rows *r = &m->w->rows;
+	bool ok = sort_timed(all->items, all->n);
+	uint32_t *at = (uint32_t *)(void *)all->items;
 
-	for (uint32_t i = 0; i < r->n; i++)
-		if (m->is_range[rows_at(r, i).site] && row_rank(r, ROW_AT(r, i)) == rank && !add_timed(to, r, i, 0))
-			return false;
-	return sort_timed(to->items, to->n);
+	for (size_t i = 0; ok && i < all->n; i++)
+		memmove(&at[i], &all->items[i].at, sizeof *at);
+	uint32_t *small = ok && all->n ? realloc(at, all->n * sizeof *at) : NULL;
+	if (!ok) {
+		free(at);
+		return false;
+	}
+	*ret = (in_time){ small ? small : at, all->n };
+	return true;
 }
 
-static bool is_launch(const reader *m, const call *at)
+/* Rows of the rank whose site is in the set. Of launches those of threads that are calls, up to one more than `most`:
+   then they are too many. */
+static bool find_rows(const reader *m, int32_t rank, const site_set *sites, size_t most, in_time *ret)
 {
 	const rows *r = &m->w->rows;
-	const char *name = call_name(m->c, at->site);
+	bool are_launches = sites == &m->launches, ok = true;
+	timed_list all = { 0 };
 
-	if (m->w->is_hta)
-		return strncmp(name, "cudaLaunchKernel", 16) == 0;
-	return rows_at(r, at->row).class == CLASS_RUNTIME && strstr(name, "LaunchKernel");
+	for (size_t t = 0; ok && t < r->n_tracks; t++) {
+		bool is_thread = r->tracks[t].kind != TRACK_STREAM && r->tracks[t].kind != TRACK_ASYNC;
+		size_t end = r->first_of_track[t + 1];
+		if (track_rank(r, t) != rank || (are_launches && !is_thread))
+			continue;
+		for (size_t i = r->first_of_track[t]; ok && all.n <= most; i++) {
+			i = i < end ? rows_next(r, sites, i) : end;
+			if (i >= end)
+				break;
+			bool is_in = !are_launches || !(rows_at(r, i).flags & ROW_ASYNC);
+			ok = !is_in || add_timed(&all, r, (uint32_t)i, (uint32_t)i);
+		}
+	}
+	if (ok)
+		return put_in_order(&all, ret);
+	VEC_DONE(&all);
+	return false;
 }
 
-static bool find_launches(const reader *m, const calls_rank *k, timed_list *to)
+static bool find_hta_launches(const reader *m, const calls_rank *k, in_time *ret)
 {
-	for (uint32_t i = 0; i < k->n; i++)
-		if (is_launch(m, &k->items[i]) && !add_timed(to, &m->w->rows, k->items[i].row, i))
-			return false;
-	return sort_timed(to->items, to->n);
+	timed_list all = { 0 };
+	bool ok = true;
+
+	for (uint32_t i = 0; ok && i < k->n; i++)
+		if (strncmp(call_name(m->c, k->items[i].site), "cudaLaunchKernel", 16) == 0)
+			ok = add_timed(&all, &m->w->rows, k->items[i].row, i);
+	if (ok)
+		return put_in_order(&all, ret);
+	VEC_DONE(&all);
+	return false;
 }
 
 /* ---- Values -------------------------------------------------------------------------------------------------------
@@ -137,6 +192,20 @@ static cell short_name(sonde_result *r, const char *counter)
 	return cell_string(end ? result_format(r, "%.*s", (int)(end - op - 17), op + 17) : result_string(r, counter));
 }
 
+/* The number of a counter, whose cells are made when it is new; INTERN_NONE when out of memory. */
+static uint32_t counter_of(reader *m, const char *key, size_t key_len)
+{
+	uint32_t counter = intern(&m->counters, key, key_len);
+	counter_cells *to = counter == INTERN_NONE || counter < m->names.n ? NULL : VEC_ADD(&m->names);
+
+	if (counter == m->names.n)
+		return INTERN_NONE;
+	if (to)
+		*to = (counter_cells){ cell_string(result_string(m->r, intern_text(&m->counters, counter))),
+				       short_name(m->r, intern_text(&m->counters, counter)) };
+	return counter;
+}
+
 static void read_counter(void *context, const char *key, size_t key_len, const char *json, size_t len)
 {
 	reader *m = context;
@@ -144,69 +213,122 @@ static void read_counter(void *context, const char *key, size_t key_len, const c
 
 	if (!number_of(json, len, &value))
 		return;
-	uint32_t counter = intern(&m->counters, key, key_len);
+	uint32_t counter = counter_of(m, key, key_len);
 	if (counter == INTERN_NONE) {
 		m->failed = true;
 		return;
 	}
 	add_value(m, counter, value);
+	if (m->kernels && m->kernels->n_rows >= MOST_ROWS) {
+		m->n_left_out++;
+		return;
+	}
 	cell *c = table_row(m->r, m->kernels, 0);
 	memcpy(c, m->about, sizeof m->about);
-	c[6] = cell_string(result_string(m->r, intern_text(&m->counters, counter)));
-	c[7] = short_name(m->r, intern_text(&m->counters, counter));
+	c[6] = m->names.items[counter].name;
+	c[7] = m->names.items[counter].short_name;
 	c[8] = cell_number(value);
 }
 
-/* The operators around a launch, the outermost first. */
+/* The site of a call, and the call around it; numbers are those of timed.at. */
+static uint32_t site_of(const reader *m, const calls_rank *k, uint32_t at)
+{
+	return k ? k->items[at].site : rows_at(&m->w->rows, at).site;
+}
+static uint32_t call_around(const reader *m, const calls_rank *k, uint32_t at)
+{
+	const rows *r = &m->w->rows;
+
+	if (k)
+		return k->items[at].parent;
+	do
+		at = rows_at(r, at).parent;
+	while (at != ROW_NONE && rows_at(r, at).flags & ROW_ASYNC);
+	return at;
+}
+_Static_assert(ROW_NONE == CALL_NONE, "one end for both");
+
+/* Texts are in the result once, however many rows have them. */
+static cell name_cell(reader *m, uint32_t name)
+{
+	if (name >= index_n_strings(m->w->rows.ix))
+		return cell_string(result_string(m->r, index_text(m->w->rows.ix, name)));
+	if (!m->texts[name])
+		m->texts[name] = result_string(m->r, index_text(m->w->rows.ix, name));
+	return cell_string(m->texts[name]);
+}
+
+typedef VEC(uint32_t) name_list;
+
+/* The names of the operators around a launch, the outermost first. */
+static bool list_operators(const reader *m, const calls_rank *k, uint32_t at, name_list *names)
+{
+	for (; at != CALL_NONE; at = call_around(m, k, at)) {
+		uint32_t site = site_of(m, k, at);
+		uint32_t *name = m->c->is_op[site] ? VEC_ADD(names) : NULL;
+		if (!name && m->c->is_op[site])
+			return false;
+		if (name)
+			*name = m->w->rows.sites[site].name;
+	}
+	for (size_t i = 0; i < names->n / 2; i++) {
+		uint32_t last = names->items[names->n - 1 - i];
+		names->items[names->n - 1 - i] = names->items[i];
+		names->items[i] = last;
+	}
+	return true;
+}
+
 static bool tell_operators(reader *m, const calls_rank *k, uint32_t at)
 {
-	VEC(uint32_t) names = { 0 };
-	bool ok = true;
+	name_list names = { 0 };
+	bool ok = list_operators(m, k, at, &names);
+	uint32_t number = ok && names.n ? intern_words(&m->operators, names.items, names.n) : INTERN_NONE;
 
-	for (at = call_op(m->c, k, at); ok && at != CALL_NONE; at = call_op(m->c, k, k->items[at].parent)) {
-		uint32_t *name = VEC_ADD(&names);
-		ok = name != NULL;
-		if (ok)
-			*name = m->w->rows.sites[k->items[at].site].name;
-	}
-	for (size_t i = 0; i < names.n / 2; i++) {
-		uint32_t last = names.items[names.n - 1 - i];
-		names.items[names.n - 1 - i] = names.items[i];
-		names.items[i] = last;
+	ok = ok && (!names.n || number != INTERN_NONE);
+	if (ok && names.n && number == m->around.n) {
+		operator_cells *to = VEC_ADD(&m->around);
+		ok = to != NULL;
+		if (to) {
+			to->op = names.items[names.n - 1];
+			to->cells[0] = name_cell(m, to->op);
+			to->cells[1] = name_cell(m, names.items[0]);
+			to->cells[2] = cell_string(call_names(m->c, m->r, names.items, names.n));
+		}
 	}
 	if (ok && names.n) {
-		m->op = names.items[names.n - 1];
-		m->about[3] = cell_string(result_string(m->r, index_text(m->w->rows.ix, m->op)));
-		m->about[4] = cell_string(result_string(m->r, index_text(m->w->rows.ix, names.items[0])));
-		m->about[5] = cell_string(call_names(m->c, m->r, names.items, names.n));
+		m->op = m->around.items[number].op;
+		memcpy(&m->about[3], m->around.items[number].cells, sizeof m->around.items[number].cells);
 	}
 	VEC_DONE(&names);
 	return ok;
 }
 
-static bool read_rank(reader *m, const calls_rank *k, size_t *ret_unknown)
+/* k: by HTA's rules; else NULL. */
+static bool read_rank(reader *m, int32_t rank, const calls_rank *k, size_t *ret_unknown)
 {
 	const rows *r = &m->w->rows;
-	timed_list ranges = { 0 }, launches = { 0 };
-	bool ok = find_ranges(m, k->rank, &ranges) && find_launches(m, k, &launches);
+	in_time ranges = { 0 }, launches = { 0 };
+	bool ok = find_rows(m, rank, &m->ranges, SIZE_MAX - 1, &ranges) &&
+		  (k ? find_hta_launches(m, k, &launches) : find_rows(m, rank, &m->launches, ranges.n, &launches));
 	bool same = ranges.n == launches.n;
 
 	for (size_t i = 0; ok && i < ranges.n; i++) {
-		const row *at = ROW_AT(r, ranges.items[i].row);
+		const row *at = ROW_AT(r, ranges.at[i]);
 		m->op = WORK_NONE;
 		for (size_t j = 0; j < sizeof m->about / sizeof m->about[0]; j++)
 			m->about[j] = cell_unknown();
 		m->about[0] = cell_count(i);
-		m->about[1] = cell_string(result_string(m->r, row_name(r, at)));
-		m->about[2] = cell_integer(k->rank);
-		ok = !same || tell_operators(m, k, launches.items[i].call);
+		m->about[1] = name_cell(m, r->sites[at->site].name);
+		m->about[2] = cell_integer(rank);
+		ok = !same || tell_operators(m, k, launches.at[i]);
 		if (ok)
 			args_each(m->args, at->args, read_counter, m);
 		ok = ok && !m->failed;
 	}
 	*ret_unknown += same ? 0 : ranges.n;
-	VEC_DONE(&ranges);
-	VEC_DONE(&launches);
+	free(ranges.at);
+	free(launches.at);
 	return ok;
 }
 
@@ -232,10 +354,10 @@ static void put(reader *m, int32_t rank, table *t)
 		const counter_sum *s = &m->sums.items[i];
 		cell *c = table_row(m->r, t, 0);
 		if (s->op != WORK_NONE)
-			c[0] = cell_string(result_string(m->r, index_text(m->w->rows.ix, s->op)));
+			c[0] = name_cell(m, s->op);
 		c[1] = cell_integer(rank);
-		c[2] = cell_string(result_string(m->r, intern_text(&m->counters, s->counter)));
-		c[3] = short_name(m->r, intern_text(&m->counters, s->counter));
+		c[2] = m->names.items[s->counter].name;
+		c[3] = m->names.items[s->counter].short_name;
 		c[4] = cell_count(s->n);
 		c[5] = cell_number(s->sum);
 		c[6] = cell_number(s->sum / (double)s->n);
@@ -245,16 +367,59 @@ static void put(reader *m, int32_t rank, table *t)
 	m->sums.n = 0;
 }
 
-/* How many sites are ranges. */
-static size_t mark_ranges(reader *m)
+/* How many sites are ranges; SIZE_MAX when out of memory. */
+static size_t mark_sites(reader *m)
 {
 	const rows *r = &m->w->rows;
 	size_t n = 0;
 
-	m->is_range = calloc(r->n_sites + 1, 1);
-	for (size_t i = 0; m->is_range && i < r->n_sites; i++)
-		n += m->is_range[i] = strcmp(index_text(r->ix, r->sites[i].category), "cuda_profiler_range") == 0;
+	if (!site_set_init(&m->ranges, r) || !site_set_init(&m->launches, r))
+		return SIZE_MAX;
+	for (uint32_t i = 0; i < r->n_sites; i++) {
+		if (strcmp(index_text(r->ix, r->sites[i].category), "cuda_profiler_range") == 0) {
+			site_set_add(&m->ranges, i);
+			n++;
+		}
+		if (r->sites[i].class == CLASS_RUNTIME && strstr(index_text(r->ix, r->sites[i].name), "LaunchKernel"))
+			site_set_add(&m->launches, i);
+	}
 	return n;
+}
+
+/* Most traces have no ranges. */
+static bool read_ranges(reader *m, const sonde_analyze_options *options, table *t, size_t *ret_unknown)
+{
+	calls ours = { .w = m->w };
+	bool ok = (m->args = args_reader_new(m->w->rows.ix)) &&
+		  (m->texts = calloc(index_n_strings(m->w->rows.ix) + 1, sizeof *m->texts));
+
+	m->c = m->w->is_hta ? calls_of(m->w, options) : &ours;
+	if (!m->w->is_hta)
+		ok = ok && (ours.is_op = op_sites(&m->w->rows));
+	for (size_t i = 0; ok && m->c && i < m->w->n_ranks; i++) {
+		int32_t rank = m->w->ranks[i].rank;
+		ok = read_rank(m, rank, m->w->is_hta ? &m->c->ranks[i] : NULL, ret_unknown);
+		if (ok)
+			put(m, rank, t);
+	}
+	free(ours.is_op);
+	return ok && m->c;
+}
+
+static void say(const reader *m, size_t n_unknown)
+{
+	char number[NUMBER_TEXT];
+
+	if (n_unknown)
+		result_note_add(m->r, "counters",
+				"%zu kernels have counters, but not as many were launched: whose they are "
+				"cannot be told",
+				n_unknown);
+	if (m->n_left_out)
+		result_note_add(m->r, "left out",
+				"%s rows of counter_kernels, which has the first million: choose steps with --steps. "
+				"The sums have all",
+				format_count(number, m->n_left_out));
 }
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
@@ -264,16 +429,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	table *kernels = result_table(r, "counter_kernels", "The device's counters by kernel", kernel_columns,
 				      sizeof kernel_columns / sizeof kernel_columns[0]);
 	reader m = { .w = w, .r = r, .kernels = kernels };
-	size_t n_unknown = 0, n_sites = w->rows.ix ? mark_ranges(&m) : 0;
-	bool ok = !w->rows.ix || m.is_range;
+	size_t n_unknown = 0, n_sites = w->rows.ix ? mark_sites(&m) : 0;
+	bool ok = n_sites != SIZE_MAX && (!n_sites || read_ranges(&m, options, t, &n_unknown));
 
-	if (n_sites) /* most traces have none */
-		ok = ok && (m.c = calls_of(w, options)) && (m.args = args_reader_new(w->rows.ix));
-	for (size_t i = 0; ok && n_sites && i < m.c->n_ranks; i++) {
-		ok = read_rank(&m, &m.c->ranks[i], &n_unknown);
-		if (ok)
-			put(&m, m.c->ranks[i].rank, t);
-	}
 	limit_rows(r, t, options, "operators and counters");
 	limit_rows(r, kernels, options, "kernels and counters");
 	if (ok && t && !t->n_rows) {
@@ -281,16 +439,17 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		result_note_add(r, "counters",
 				"no hardware counters: they need CUPTI's range profiler, which records no kernels");
 	}
-	if (n_unknown)
-		result_note_add(r, "counters",
-				"%zu kernels have counters, but not as many were launched: whose they are "
-				"cannot be told",
-				n_unknown);
+	say(&m, n_unknown);
 	args_reader_free(m.args);
 	intern_done(&m.found);
 	intern_done(&m.counters);
 	VEC_DONE(&m.sums);
-	free(m.is_range);
+	intern_done(&m.operators);
+	VEC_DONE(&m.names);
+	VEC_DONE(&m.around);
+	free(m.texts);
+	site_set_done(&m.ranges);
+	site_set_done(&m.launches);
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 

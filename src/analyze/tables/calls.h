@@ -2,10 +2,10 @@
  * What the host called, inside what, and what each call launched: the table behind the analyses of operators
  * (op_delays, sequences, call_tree, counters).
  *
- *   calls_of()         of work, made when it is first asked for: by our rules, or with options->compat by those of
- *                      HTA 0.6.1 (compat/hta/calls.c)
+ *   calls_of()         of work, made when it is first asked for: by the rules of HTA 0.6.1 (compat/hta/calls.c)
  *   calls.ranks[]      calls track after track, in pre-order: what is inside call i is [i + 1, items[i].end)
  *   calls_parts_each() the same, some at a time, by our rules: for what looks at one operator after the other
+ *   calls_walk()       the same, one at a time, by our rules: for what adds up
  *
  * What calls launched lies together in the same order, so that a subtree's is a range too. Times are ticks of work.h.
  */
@@ -39,7 +39,7 @@ typedef struct calls_rank {
 	size_t n;
 	call_kernel *kernels; /* those of a call by start */
 	size_t n_kernels;
-	call_kernel *others; /* device rows that nobody known launched; by HTA's rules host rows it has no place for */
+	call_kernel *others; /* of calls_of(): host rows that HTA has no place for */
 	size_t n_others;
 } calls_rank;
 
@@ -81,8 +81,6 @@ static inline const char *call_name(const calls *c, uint32_t site)
 
 /* The names of sites behind each other: "a -> b -> c"; a long list is cut and says so. */
 const char *call_names(const calls *c, sonde_result *r, const uint32_t *names, size_t n);
-/* Says how much of the device's work the calls do not cover. */
-void calls_say_coverage(const calls *c, sonde_result *r, const char *label);
 
 /* ---- Some at a time: calls_parts.c --------------------------------------------------------------------------------
  */
@@ -108,9 +106,42 @@ typedef bool calls_visit(void *context, const calls_rank *part);
 /* All parts of a rank, in the order of rows. What is inside a row of the sites marked in `whole` is in its part. False
    when out of memory, or when the visitor says so. */
 bool calls_parts_each(calls_parts *p, int32_t rank, const bool *whole, calls_visit *visit, void *context);
+/* Says how much of the device's work the calls do not cover. */
 void calls_parts_say_coverage(const calls_parts *p, sonde_result *r, const char *label);
 
-/* NULL when out of memory. It lives as long as the work. */
+/* ---- One after the other: calls_walk.c ----------------------------------------------------------------------------
+ */
+
+/* A call between its begin and its end. */
+typedef struct walked_call {
+	int64_t dur;
+	uint32_t site;
+	uint32_t at, end; /* what is inside comes in (at, end) */
+	int32_t depth;	  /* 0: nothing is around it */
+	/* The visitor's own */
+	uint32_t group;
+	bool is_counted;
+	uint64_t hash;
+	/* When it ends: what it launched itself, and with what is inside. Ticks. */
+	size_t n_direct, n_kernels;
+	int64_t direct, device;
+	int64_t first, last; /* from the first start to the last end of all */
+	uint16_t height;     /* 1: nothing is inside */
+} walked_call;
+
+typedef struct calls_visitor {
+	/* around: NULL where nothing is. False ends the walk. */
+	bool (*begin)(void *context, walked_call *call, const walked_call *around);
+	void (*end)(void *context, const walked_call *call);
+	void *context;
+} calls_visitor;
+
+/* All calls of a rank, by our rules. False when out of memory, or when the visitor says so. */
+bool calls_walk(calls_parts *p, int32_t rank, const calls_visitor *visitor);
+/* Those of calls_of(). */
+bool calls_walk_rank(const calls_rank *k, const calls_visitor *visitor);
+
+/* By HTA's rules. NULL when out of memory. It lives as long as the work. */
 const calls *calls_of(const work *w, const sonde_analyze_options *options);
 void calls_done(calls *c);
 /* For calls_of(); false when out of memory. */
