@@ -182,26 +182,30 @@ typedef struct group_order {
 #define SORT_BEFORE(a, b) ((a)->direct > (b)->direct)
 #include "base/sort_template.h"
 
-/* Mean, median, sample deviation, least and most of its calls' direct times. */
-static void put_direct(const op_calls *o, const op_group *g, cell *c)
+/* Mean, median, sample deviation, least and most of its calls' direct times. False when out of memory. */
+static bool put_direct(const op_calls *o, const op_group *g, cell *c)
 {
-	const uint32_t *calls = o->by_group + g->first;
+	int64_t *directs = op_group_directs(g);
 	double mean = (double)g->direct / g->n, squares = 0;
 
+	if (!directs)
+		return false;
 	for (uint32_t i = 0; i < g->n; i++) {
-		double away = (double)o->calls.items[calls[i]].direct - mean;
+		double away = (double)directs[i] - mean;
 		squares += away * away;
 	}
-	double low = (double)o->calls.items[calls[(g->n - 1) / 2]].direct;
-	double high = (double)o->calls.items[calls[g->n / 2]].direct;
+	double low = (double)directs[(g->n - 1) / 2];
+	double high = (double)directs[g->n / 2];
 	*c++ = work_cell_f64(o->w, mean);
 	*c++ = work_cell_f64(o->w, (low + high) / 2);
 	*c++ = work_cell_f64(o->w, g->n > 1 ? sqrt(squares / (g->n - 1)) : NAN);
-	*c++ = work_cell(o->w, o->calls.items[calls[0]].direct);
-	*c++ = work_cell(o->w, o->calls.items[calls[g->n - 1]].direct);
+	*c++ = work_cell(o->w, directs[0]);
+	*c++ = work_cell(o->w, directs[g->n - 1]);
+	free(directs);
+	return true;
 }
 
-static void put_group(const op_calls *o, uint32_t number, double total, sonde_result *r, table *t)
+static bool put_group(const op_calls *o, uint32_t number, double total, sonde_result *r, table *t)
 {
 	const op_group *g = &o->groups.items[number];
 	cell *c = table_row(r, t, 0);
@@ -217,10 +221,11 @@ static void put_group(const op_calls *o, uint32_t number, double total, sonde_re
 	*c++ = cell_string(op_args(o, g->sample, OP_INPUTS, r));
 	*c++ = cell_count(g->n);
 	*c++ = work_cell_f64(o->w, (double)g->direct);
-	put_direct(o, g, c);
+	bool ok = put_direct(o, g, c);
 	c += 5;
 	*c++ = work_cell_f64(o->w, (double)g->subtree);
 	*c++ = percent_of((double)g->direct, total);
+	return ok;
 }
 
 static bool put_groups(const op_calls *o, const double *totals, const sonde_analyze_options *options, sonde_result *r)
@@ -233,7 +238,7 @@ static bool put_groups(const op_calls *o, const double *totals, const sonde_anal
 		order[i] = (group_order){ o->groups.items[i].direct, (uint32_t)i };
 	ok = ok && sort_groups(order, o->groups.n);
 	for (size_t i = 0; ok && i < o->groups.n; i++)
-		put_group(o, order[i].group, totals[o->groups.items[order[i].group].rank], r, t);
+		ok = put_group(o, order[i].group, totals[o->groups.items[order[i].group].rank], r, t);
 	limit_rows(r, t, options, "operators");
 	free(order);
 	return ok;
@@ -264,11 +269,11 @@ static bool add_kernel(const op_calls *o, uint32_t rank, size_t number, intern_t
 {
 	const rows *r = &o->w->rows;
 	const work_item *item = WORK_AT(o->w, &o->w->ranks[rank], number);
-	uint32_t op = op_of_item(o, rank, number), call = op_call_of(o, rank, number);
+	uint32_t op = op_of_item(o, rank, number);
 	int64_t dur_ns = rows_at(r, item->row).dur_ns;
 	kernel_key key = { .name = r->sites[item->site].name,
 			   .op = op == ROW_NONE ? INDEX_NONE : r->sites[rows_at(r, op).site].name,
-			   .group = call == OP_NONE ? OP_NONE : o->calls.items[call].group,
+			   .group = op_group_of(o, rank, number),
 			   .rank = rank,
 			   .stream = item->stream };
 	uint32_t at = intern(keys, (const char *)&key, sizeof key);
@@ -339,14 +344,14 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 {
 	op_calls o;
 	coverage covered = { 0 };
-	bool ok = op_calls_load(&o, w);
+	bool ok = op_calls_load(&o, w, NULL, NULL);
 	double *totals = ok ? rank_totals(&o) : NULL;
 
 	ok = totals && put_categories(&o, totals, r) && put_names(&o, totals, options, r) &&
 	     put_groups(&o, totals, options, r);
 	for (size_t k = 0; ok && k < w->n_ranks; k++)
 		for (size_t i = 0; i < w->ranks[k].n; i++)
-			cover(&covered, WORK_AT(w, &w->ranks[k], i), op_call_of(&o, k, i) != OP_NONE);
+			cover(&covered, WORK_AT(w, &w->ranks[k], i), op_group_of(&o, k, i) != OP_NONE);
 	work_covers(w, r, "op_categories, ops, op_args", &covered, "communication, or launched by no known call");
 	ok = ok && put_kernels(&o, options, r);
 	free(totals);

@@ -111,53 +111,66 @@ static bool put_ranks(const work *w, const bool *marks, sonde_result *r, coverag
 
 typedef struct op_again {
 	uint32_t name, rank;
-	uint64_t n;
+	uint32_t first_item; /* of op_calls */
+	uint64_t n_calls, n; /* n: of them again */
 	int64_t again, direct;
 } op_again;
 
 #define SORT_NAME sort_again
 #define SORT_TYPE op_again
-#define SORT_BEFORE(a, b) ((a)->again > (b)->again)
+#define SORT_BEFORE(a, b) ((a)->again != (b)->again ? (a)->again > (b)->again : (a)->first_item < (b)->first_item)
 #include "base/sort_template.h"
 
-static bool put_ops(const op_calls *o, const bool *marks, const sonde_analyze_options *options, sonde_result *r)
+typedef struct again_sums {
+	const work *w;
+	const bool *marks;
+	intern_table keys;
+	VEC(op_again) items;
+} again_sums;
+
+static bool add_call(void *context, const op_call *one)
+{
+	again_sums *to = context;
+	const rows *in = &to->w->rows;
+	uint32_t key[] = { in->sites[rows_at(in, one->row).site].name, one->rank };
+	uint32_t at = intern(&to->keys, (const char *)key, sizeof key);
+
+	if (at == INTERN_NONE || (at == to->items.n && !VEC_ADD(&to->items)))
+		return false;
+	op_again *s = &to->items.items[at];
+	if (!s->n_calls++ || one->first_item < s->first_item)
+		s->first_item = one->first_item;
+	s->name = key[0];
+	s->rank = key[1];
+	s->direct = add_bounded(s->direct, one->direct);
+	s->n += to->marks[one->row];
+	s->again = add_bounded(s->again, to->marks[one->row] ? one->direct : 0);
+	return true;
+}
+
+static bool put_ops(const work *w, const bool *marks, const sonde_analyze_options *options, sonde_result *r)
 {
 	table *t = result_table(r, "recomputed_ops", "Recomputed operators", op_columns, N_COLUMNS(op_columns));
-	const rows *in = &o->w->rows;
-	intern_table keys = { 0 };
-	VEC(op_again) sums = { 0 };
-	bool ok = true;
+	again_sums sums = { .w = w, .marks = marks };
+	op_calls o;
+	bool ok = op_calls_load(&o, w, add_call, &sums) && sort_again(sums.items.items, sums.items.n);
 
-	for (size_t i = 0; ok && i < o->calls.n; i++) {
-		const op_call *call = &o->calls.items[i];
-		uint32_t key[] = { in->sites[rows_at(in, call->row).site].name, call->rank };
-		uint32_t at = intern(&keys, (const char *)key, sizeof key);
-		ok = at != INTERN_NONE && (at < sums.n || VEC_ADD(&sums));
-		if (!ok)
-			break;
-		op_again *s = &sums.items[at];
-		s->name = key[0];
-		s->rank = key[1];
-		s->direct = add_bounded(s->direct, call->direct);
-		s->n += marks[call->row];
-		s->again = add_bounded(s->again, marks[call->row] ? call->direct : 0);
-	}
-	ok = ok && sort_again(sums.items, sums.n);
-	for (size_t i = 0; ok && i < sums.n && sums.items[i].n; i++) {
-		const op_again *s = &sums.items[i];
+	op_calls_done(&o);
+	for (size_t i = 0; ok && i < sums.items.n && sums.items.items[i].n; i++) {
+		const op_again *s = &sums.items.items[i];
 		cell *c = table_row(r, t, 0);
-		*c++ = cell_string(result_string(r, index_text(in->ix, s->name)));
-		*c++ = cell_integer(o->w->ranks[s->rank].rank);
+		*c++ = cell_string(result_string(r, index_text(w->rows.ix, s->name)));
+		*c++ = cell_integer(w->ranks[s->rank].rank);
 		*c++ = cell_count(s->n);
-		*c++ = work_cell(o->w, s->again);
-		*c++ = work_cell(o->w, s->direct);
+		*c++ = work_cell(w, s->again);
+		*c++ = work_cell(w, s->direct);
 		*c++ = percent_of((double)s->again, (double)s->direct);
 	}
 	limit_rows(r, t, options, "operators");
 	if (t && !t->n_rows)
 		t->n_shown = 0;
-	intern_done(&keys);
-	VEC_DONE(&sums);
+	intern_done(&sums.keys);
+	VEC_DONE(&sums.items);
 	return ok;
 }
 
@@ -175,20 +188,18 @@ static void say_why_none(const work *w, const bool *marks, bool has_python, sond
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	op_calls o;
 	coverage covered = { 0 };
-	bool has_python = false, ok = op_calls_load(&o, w);
-	uint8_t *sites = ok ? look_at_sites(&w->rows, &has_python) : NULL;
+	bool has_python = false;
+	uint8_t *sites = look_at_sites(&w->rows, &has_python);
 	bool *marks = sites ? mark_rows(&w->rows, sites) : NULL;
+	bool ok = marks && put_ranks(w, marks, r, &covered) && put_ops(w, marks, options, r);
 
-	ok = marks && put_ranks(w, marks, r, &covered) && put_ops(&o, marks, options, r);
 	if (ok) {
 		say_why_none(w, marks, has_python, r);
 		work_covers(w, r, "recompute", &covered, "launched by no known call");
 	}
 	free(sites);
 	free(marks);
-	op_calls_done(&o);
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 

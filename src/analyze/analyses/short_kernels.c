@@ -159,7 +159,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	op_calls o;
 	shorts s = { .o = &o, .limit_ns = setting(options, &limit_setting) };
 	char n[NUMBER_TEXT], all[NUMBER_TEXT], limit[NUMBER_TEXT], time[NUMBER_TEXT];
-	bool ok = op_calls_load(&o, w);
+	bool ok = op_calls_load(&o, w, NULL, NULL);
 
 	for (uint32_t k = 0; ok && k < w->n_ranks; k++)
 		for (size_t i = 0; ok && i < w->ranks[k].n; i++)

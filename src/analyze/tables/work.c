@@ -247,6 +247,7 @@ void work_done(work *w)
 	free(w->ranks);
 	free(w->kinds);
 	free(w->parents);
+	free(w->order);
 	rows_done(&w->rows);
 	*w = (work){ 0 };
 }

@@ -123,8 +123,10 @@ typedef struct work {
 	int64_t ticks_per_us;
 	bool is_hta;
 	bool is_tracelens;
-	bool is_empty;	     /* nothing on a device */
-	uint32_t *parents;   /* by row, by TraceLens's rules; NULL: row.parent */
+	bool is_empty;	   /* nothing on a device */
+	uint32_t *parents; /* by row, by TraceLens's rules; NULL: row.parent */
+	uint32_t *order;   /* host rows in pre-order, by the same; NULL: as all rows lie */
+	size_t n_order;
 	uint8_t *kinds;	     /* kernel_kind of sites, by our rules; KERNEL_KINDS: not looked at yet */
 	struct calls *calls; /* calls.h: calls_of() */
 } work;

@@ -168,12 +168,15 @@ static bool read_keys(tl *t)
 
 /* ---- The tree ---------------------------------------------------------------------------------------------------- */
 
+/* Rows that are dropped come last in the order: nothing is inside them. */
 static bool build_tree(tl *t)
 {
 	work *w = t->w;
 	VEC(const tl_row *) stack = { 0 };
 	uint32_t track = UINT32_MAX;
-	bool ok = (w->parents = malloc((w->rows.n + 1) * sizeof *w->parents)) != NULL;
+	size_t n_dropped = 0;
+	bool ok = (w->parents = malloc((w->rows.n + 1) * sizeof *w->parents)) &&
+		  (w->order = malloc((t->host.n + 1) * sizeof *w->order));
 
 	if (ok)
 		memset(w->parents, 0xff, w->rows.n * sizeof *w->parents);
@@ -185,10 +188,13 @@ static bool build_tree(tl *t)
 		while (stack.n && one->ts >= stack.items[stack.n - 1]->end)
 			stack.n--;
 		if (stack.n && one->end > stack.items[stack.n - 1]->end) {
-			if (stack.items[stack.n - 1]->end - one->ts >= 1 || stack.n < 2)
+			if (stack.items[stack.n - 1]->end - one->ts >= 1 || stack.n < 2) {
+				w->order[t->host.n - ++n_dropped] = one->row;
 				continue;
+			}
 			stack.n--;
 		}
+		w->order[w->n_order++] = one->row;
 		if (stack.n)
 			w->parents[one->row] = stack.items[stack.n - 1]->row;
 		const tl_row **top = VEC_ADD(&stack);
@@ -196,6 +202,7 @@ static bool build_tree(tl *t)
 		if (top)
 			*top = one;
 	}
+	w->n_order += n_dropped;
 	VEC_DONE(&stack);
 	return ok;
 }
