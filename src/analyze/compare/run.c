@@ -2,13 +2,17 @@
  * See compare/run.h.
  *
  *   find_groups()    which rows are looked at together: by name, on the host or on the device
- *   fill_groups()    a counting sort of the rows by group: time and sample of each
- *   add_groups()     per group a sum for each sample, then medians
+ *   count_groups()   one pass over the rows: how many calls each has
+ *   fill_groups()    a second one: some of the calls, and a sum for each sample
+ *   add_groups()     medians of both
+ *
+ * Self time is known when a row ends. Rows lie in pre-order, so what is open is a stack.
  */
 #include "analyze/compare/run.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include "analyze/math/packed.h"
 #include "analyze/math/stats.h"
 #include "base/error.h"
 
@@ -18,13 +22,33 @@ enum { MOST_CALLS = 4096 };
 typedef struct run_group {
 	uint32_t name; /* string */
 	item_kind kind;
-	size_t first, n; /* in calls */
+	size_t n, n_begun; /* calls; so far */
+	int64_t sum_ns, total_ns;
+	/* Of many calls every n-th, in the order of rows */
+	size_t every;
+	int64_t *some, *some_whole;
+	/* Pairs of a sample and a sum, packed; a sample may come again */
+	uint8_t *bytes;
+	size_t n_bytes, capacity;
+	uint32_t sample; /* the last one, which is not packed yet; RUN_NO_SAMPLE */
+	int64_t sample_ns;
 } run_group;
 
-typedef struct run_call {
-	int64_t ns, total_ns;
-	uint32_t sample;
-} run_call;
+/* A call of a row's group. */
+typedef struct group_call {
+	uint32_t group;
+	size_t number; /* of the group's calls */
+} group_call;
+
+enum { MOST_GROUPS = 3 }; /* of a row */
+
+/* A row that is open. */
+typedef struct open_row {
+	uint32_t end, sample;
+	int64_t dur_ns, self_ns;
+	size_t n_calls;
+	group_call calls[MOST_GROUPS];
+} open_row;
 
 typedef struct run_loader {
 	compare_run *run;
@@ -32,8 +56,7 @@ typedef struct run_loader {
 	run_steps steps;
 	VEC(run_group) groups;
 	uint32_t *group_of[ITEM_KINDS]; /* by site */
-	int64_t *self_ns;
-	run_call *calls;
+	VEC(open_row) open;
 	int64_t *sums; /* per sample, of one group */
 } run_loader;
 
@@ -128,7 +151,7 @@ static bool is_inside_itself(const rows *r, const row *at)
 	return false;
 }
 
-/* The groups of a row, at most two. */
+/* The groups of a row, at most MOST_GROUPS. */
 static size_t groups_of(const run_loader *l, const row *at, uint32_t *ret)
 {
 	size_t n = 0;
@@ -145,46 +168,122 @@ static size_t groups_of(const run_loader *l, const row *at, uint32_t *ret)
 	return n;
 }
 
-static bool find_self(run_loader *l)
+static bool make_room(run_group *g)
 {
-	l->self_ns = malloc((l->r.n + 1) * sizeof *l->self_ns);
-	if (!l->self_ns)
-		return false;
-	for (size_t i = 0; i < l->r.n; i++) { /* a parent comes before its children */
+	g->every = g->n / MOST_CALLS + 1;
+	g->sample = RUN_NO_SAMPLE;
+	size_t n = g->n / g->every + 2;
+	g->some = malloc(n * sizeof *g->some);
+	g->some_whole = g->kind == ITEM_HOST ? malloc(n * sizeof *g->some_whole) : NULL;
+	return g->some && (g->some_whole || g->kind != ITEM_HOST);
+}
+
+/* How many calls each group has that are in a sample. */
+static bool count_groups(run_loader *l)
+{
+	uint32_t of[MOST_GROUPS];
+	size_t hint = 0;
+	bool ok = true;
+
+	for (size_t i = 0; i < l->r.n; i++) {
 		const row *at = ROW_AT(&l->r, i);
-		l->self_ns[i] = at->dur_ns;
-		if (at->parent != ROW_NONE)
-			l->self_ns[at->parent] -= at->dur_ns;
+		size_t k = groups_of(l, at, of);
+		if (k && sample_of(l, at, &hint) == RUN_NO_SAMPLE)
+			continue;
+		while (k-- > 0)
+			l->groups.items[of[k]].n++;
 	}
+	for (size_t i = 0; ok && i < l->groups.n; i++)
+		ok = !l->groups.items[i].n || make_room(&l->groups.items[i]);
+	return ok;
+}
+
+static bool pack_sample(run_group *g)
+{
+	if (g->sample == RUN_NO_SAMPLE)
+		return true;
+	if (!packed_reserve(&g->bytes, g->n_bytes, &g->capacity))
+		return false;
+	uint8_t *to = packed_put(g->bytes + g->n_bytes, g->sample);
+	g->n_bytes = (size_t)(packed_put(to, (uint64_t)g->sample_ns) - g->bytes);
 	return true;
+}
+
+static bool add_to_sample(run_group *g, uint32_t sample, int64_t ns)
+{
+	if (g->sample != sample) {
+		if (!pack_sample(g))
+			return false;
+		g->sample = sample;
+		g->sample_ns = 0;
+	}
+	g->sample_ns = add_bounded(g->sample_ns, ns);
+	return true;
+}
+
+static bool end_row(run_loader *l, const open_row *of)
+{
+	int64_t self = of->self_ns > 0 ? of->self_ns : 0;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < of->n_calls; i++) {
+		run_group *g = &l->groups.items[of->calls[i].group];
+		size_t number = of->calls[i].number;
+		int64_t ns = g->kind == ITEM_HOST ? self : of->dur_ns;
+		g->sum_ns = add_bounded(g->sum_ns, ns);
+		g->total_ns = add_bounded(g->total_ns, of->dur_ns);
+		if (number % g->every == 0) {
+			g->some[number / g->every] = ns;
+			if (g->some_whole)
+				g->some_whole[number / g->every] = of->dur_ns;
+		}
+		ok = !l->steps.n || add_to_sample(g, of->sample, ns);
+	}
+	return ok;
+}
+
+static bool end_rows(run_loader *l, uint32_t at)
+{
+	bool ok = true;
+
+	while (ok && l->open.n && l->open.items[l->open.n - 1].end <= at)
+		ok = end_row(l, &l->open.items[--l->open.n]);
+	return ok;
+}
+
+static open_row begin_row(run_loader *l, const row *at, size_t *hint)
+{
+	open_row one = { .end = at->end, .dur_ns = at->dur_ns, .self_ns = at->dur_ns };
+	uint32_t of[MOST_GROUPS];
+	size_t n = groups_of(l, at, of);
+
+	one.sample = n ? sample_of(l, at, hint) : RUN_NO_SAMPLE;
+	for (size_t k = 0; k < n && one.sample != RUN_NO_SAMPLE; k++)
+		one.calls[one.n_calls++] = (group_call){ of[k], l->groups.items[of[k]].n_begun++ };
+	return one;
 }
 
 static bool fill_groups(run_loader *l)
 {
-	uint32_t of[3];
-	size_t n = 0, hint = 0;
+	size_t hint = 0;
+	bool ok = true;
 
-	for (size_t i = 0; i < l->r.n; i++)
-		for (size_t k = groups_of(l, ROW_AT(&l->r, i), of); k-- > 0;)
-			l->groups.items[of[k]].n++;
-	for (size_t i = 0; i < l->groups.n; i++) {
-		l->groups.items[i].first = n;
-		n += l->groups.items[i].n;
-		l->groups.items[i].n = 0;
-	}
-	l->calls = malloc((n + 1) * sizeof *l->calls);
-	for (size_t i = 0; l->calls && i < l->r.n; i++) {
+	for (uint32_t i = 0; ok && i < l->r.n; i++) {
 		const row *at = ROW_AT(&l->r, i);
-		size_t k = groups_of(l, at, of);
-		uint32_t sample = k ? sample_of(l, at, &hint) : RUN_NO_SAMPLE;
-		while (sample != RUN_NO_SAMPLE && k-- > 0) {
-			run_group *g = &l->groups.items[of[k]];
-			int64_t self = l->self_ns[i] > 0 ? l->self_ns[i] : 0;
-			l->calls[g->first + g->n++] =
-				(run_call){ g->kind == ITEM_HOST ? self : at->dur_ns, at->dur_ns, sample };
-		}
+		ok = end_rows(l, i);
+		if (l->open.n)
+			l->open.items[l->open.n - 1].self_ns -= at->dur_ns;
+		open_row one = begin_row(l, at, &hint);
+		open_row *to = ok && one.end > i + 1 ? VEC_ADD(&l->open) : NULL;
+		if (to)
+			*to = one;
+		else
+			ok = ok && one.end <= i + 1 && end_row(l, &one);
 	}
-	return l->calls != NULL;
+	ok = ok && end_rows(l, ROW_NONE);
+	for (size_t i = 0; ok && i < l->groups.n; i++)
+		ok = pack_sample(&l->groups.items[i]);
+	return ok;
 }
 
 /* ---- Items ------------------------------------------------------------------------------------------------------- */
@@ -200,37 +299,28 @@ compare_item *compare_run_add(compare_run *run, item_kind kind, const char *name
 	return item->name ? item : NULL;
 }
 
-/* Of many calls every n-th. */
-static bool sum_calls(run_loader *l, const run_group *g, compare_item *item)
+static void sum_calls(const run_group *g, compare_item *item)
 {
-	size_t every = g->n / MOST_CALLS + 1, n = 0;
-	int64_t *some = malloc((g->n / every + 2) * sizeof *some);
+	size_t n = (g->n + g->every - 1) / g->every;
 
-	for (size_t i = 0; some && i < g->n; i += every)
-		some[n++] = l->calls[g->first + i].ns;
-	if (some)
-		item->whole = item->call = summary_of(some, n);
-	if (some && g->kind == ITEM_HOST) {
-		for (size_t i = n = 0; i < g->n; i += every)
-			some[n++] = l->calls[g->first + i].total_ns;
-		item->whole = summary_of(some, n);
-	}
-	free(some);
-	return some != NULL;
+	item->whole = item->call = summary_of(g->some, n);
+	if (g->some_whole)
+		item->whole = summary_of(g->some_whole, n);
 }
 
 static bool sum_steps(run_loader *l, const run_group *g, compare_item *item)
 {
 	size_t n_seen = 0, n_ranks = l->run->n_ranks;
 
-	if (!l->steps.n || !g->n)
+	if (!l->steps.n)
 		return true;
 	for (size_t i = 0; i < l->steps.n_samples; i++)
 		l->sums[i] = -1;
-	for (size_t i = 0; i < g->n; i++) {
-		const run_call *c = &l->calls[g->first + i];
-		n_seen += l->sums[c->sample] < 0;
-		l->sums[c->sample] = add_bounded(l->sums[c->sample] < 0 ? 0 : l->sums[c->sample], c->ns);
+	for (const uint8_t *at = g->bytes; at < g->bytes + g->n_bytes;) {
+		uint64_t sample, ns;
+		at = packed_get(packed_get(at, &sample), &ns);
+		n_seen += l->sums[sample] < 0;
+		l->sums[sample] = add_bounded(l->sums[sample] < 0 ? 0 : l->sums[sample], (int64_t)ns);
 	}
 	if (2 * n_seen <= l->steps.n_samples)
 		return true;
@@ -250,11 +340,10 @@ static bool add_groups(run_loader *l)
 		if (!item)
 			return false;
 		item->calls = g->n;
-		for (size_t k = 0; k < g->n; k++) {
-			item->sum_ns = add_bounded(item->sum_ns, l->calls[g->first + k].ns);
-			item->total_ns = add_bounded(item->total_ns, l->calls[g->first + k].total_ns);
-		}
-		if (!sum_calls(l, g, item) || !sum_steps(l, g, item))
+		item->sum_ns = g->sum_ns;
+		item->total_ns = g->total_ns;
+		sum_calls(g, item);
+		if (!sum_steps(l, g, item))
 			return false;
 	}
 	return true;
@@ -294,11 +383,15 @@ static void loader_done(run_loader *l)
 {
 	rows_done(&l->r);
 	run_steps_done(&l->steps);
+	for (size_t i = 0; i < l->groups.n; i++) {
+		free(l->groups.items[i].some);
+		free(l->groups.items[i].some_whole);
+		free(l->groups.items[i].bytes);
+	}
 	VEC_DONE(&l->groups);
+	VEC_DONE(&l->open);
 	for (int k = 0; k < ITEM_KINDS; k++)
 		free(l->group_of[k]);
-	free(l->self_ns);
-	free(l->calls);
 	free(l->sums);
 }
 
@@ -317,7 +410,7 @@ sonde_status compare_run_load(const sonde_trace *trace, const sonde_analyze_opti
 		bool ok = run_steps_find(&l.steps, &l.r, select);
 		ret_run->n_steps = l.steps.n_samples;
 		ret_run->n_warmup = l.steps.n_warmup;
-		ok = ok && find_groups(&l) && find_self(&l) && fill_groups(&l);
+		ok = ok && find_groups(&l) && count_groups(&l) && fill_groups(&l);
 		l.sums = malloc((l.steps.n_samples + 1) * sizeof *l.sums);
 		ok = ok && l.sums && add_step(&l) && compare_run_roles(ret_run, &l.r, l.steps.items, l.steps.n) &&
 		     add_groups(&l);

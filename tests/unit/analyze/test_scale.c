@@ -4,11 +4,13 @@
  * for a few bytes each: the bounds say how few.
  */
 #include "unit/analyze/device_trace.h"
+#include "unit/analyze/analyze_json.h"
 #include "unit/analyze/scale_trace.h"
 
 #include <malloc.h>
 #include <stdio.h>
 #include <sonde/analyze.h>
+#include <sonde/compare.h>
 #include <sonde/query.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -21,7 +23,7 @@ int main(void)
 
 #else
 
-enum { SLICES = 2000000, FIXED_BYTES = 4 << 20 };
+enum { SLICES = 2000000, FIXED_BYTES = 4 << 20, LITTLE_BYTES = 1000000 };
 
 /* A line of /proc/self/status, in bytes; 0: it is not there. */
 static double status_bytes(const char *key)
@@ -55,11 +57,28 @@ static sonde_trace *make_trace(void (*fill)(builder *b, size_t n_slices))
 	return finish_trace(b);
 }
 
-static void analyze(const sonde_trace *t, const char *name)
+/* With itself. */
+static sonde_result *compare(const sonde_trace *t, const char *by, uint64_t memory_bytes)
 {
+	sonde_analyze_options select = { .struct_size = sizeof select, .memory_bytes = memory_bytes };
+	sonde_compare_options options = { .struct_size = sizeof options, .select = &select, .by = by };
+	const sonde_trace *both[] = { t, t };
+	sonde_result *result = NULL;
+	sonde_error err = { .message = "" };
+
+	if (sonde_compare(both, 2, &options, &result, &err))
+		fail_msg("compare: %s", err.message);
+	return result;
+}
+
+/* An analysis, "compare", or "compare tree". memory_bytes: 0, as much as is usual. */
+static sonde_result *run(const sonde_trace *t, const char *name, uint64_t memory_bytes)
+{
+	if (strncmp(name, "compare", 7) == 0)
+		return compare(t, name[7] ? name + 8 : NULL, memory_bytes);
 	sonde_setting small = { "critical_path.memory", "1MB" }; /* it is left out, and a note says so */
 	sonde_analyze_options options = { .struct_size = sizeof options,
-					  .memory_bytes = 1000000,
+					  .memory_bytes = memory_bytes,
 					  .settings = &small,
 					  .n_settings = strcmp(name, "hta") == 0 };
 	sonde_result *result = NULL;
@@ -67,7 +86,7 @@ static void analyze(const sonde_trace *t, const char *name)
 
 	if (sonde_analyze(t, name, &options, &result, &err))
 		fail_msg("%s: %s", name, err.message);
-	sonde_result_free(result);
+	return result;
 }
 
 static void ask(const sonde_trace *t, const char *sql)
@@ -94,7 +113,7 @@ static void assert_small(const sonde_trace *t, const char *what, bool is_query, 
 	if (is_query)
 		ask(t, what);
 	else
-		analyze(t, what);
+		sonde_result_free(run(t, what, LITTLE_BYTES));
 	double each = (status_bytes("VmHWM") - before - FIXED_BYTES) / SLICES;
 	print_message("%s: %.1f bytes a slice\n", what, each);
 	if (each > bound)
@@ -111,6 +130,12 @@ static void analyses_take_few_bytes_a_slice(void **state)
 		{ "report", false, 2, 5 },
 		{ "bottlenecks", false, 2, 10 },
 		{ "hta", false, 2, 14 },
+		{ "call_tree", false, 2, 13 },
+		{ "counters", false, 2, 10 },
+		{ "ops", false, 2, 12 },
+		{ "operators", false, 2, 10 },
+		{ "compare", false, 6, 10 },
+		{ "compare tree", false, 2, 10 },
 		{ "select name, count(*), sum(dur) from slices group by name", true, 9, 9 },
 		{ "select count(*), sum(dur) from kernels", true, 1, 1 },
 	};
@@ -125,9 +150,47 @@ static void analyses_take_few_bytes_a_slice(void **state)
 	sonde_trace_free(training);
 }
 
+static void counters_take_few_bytes_a_slice(void **state)
+{
+	sonde_trace *t = make_trace(scale_counters);
+
+	(void)state;
+	assert_small(t, "counters", false,
+		     180); /* half of the slices are ranges, and each has two rows of the result */
+	sonde_trace_free(t);
+}
+
+static void assert_same(const sonde_trace *t, const char *name)
+{
+	char *usual = json_of(run(t, name, 0)), *little = json_of(run(t, name, LITTLE_BYTES));
+
+	if (strcmp(usual, little) != 0)
+		fail_msg("%s: another answer with little memory", name);
+	free(usual);
+	free(little);
+}
+
+static void answers_do_not_depend_on_memory(void **state)
+{
+	static const char *const names[] = { "call_tree", "ops",	   "operators", "compare",     "compare tree",
+					     "recompute", "short_kernels", "occupancy", "module_tree", "op_delays" };
+	sonde_trace *training = make_trace(scale_training), *counters = make_trace(scale_counters);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		assert_same(training, names[i]);
+	assert_same(counters, "counters");
+	sonde_trace_free(training);
+	sonde_trace_free(counters);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(analyses_take_few_bytes_a_slice) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(analyses_take_few_bytes_a_slice),
+		cmocka_unit_test(counters_take_few_bytes_a_slice),
+		cmocka_unit_test(answers_do_not_depend_on_memory),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
