@@ -185,6 +185,7 @@ static void read_tables(const sonde_index *ix, args_reader *r, size_t *left)
 		{ SECTION_ALLOCATIONS, ALLOCATION_TRACK, ALLOCATION_SITE, ALLOCATION_ARGS },
 		{ SECTION_VALUES, -1, -1, -1 },
 		{ SECTION_SAMPLES, SAMPLE_TRACK, SAMPLE_SITE, SAMPLE_ARGS },
+		{ SECTION_COLLECTIVES, -1, -1, -1 },
 	};
 	static table_cursor c;
 	int64_t row[COLUMNS_MAX];
@@ -203,6 +204,20 @@ static void read_tables(const sonde_index *ix, args_reader *r, size_t *left)
 		for (int64_t value = 1; value < INT64_MAX / 4; value *= 4)
 			expect(table_find(ix, tables[i].kind, 0, value) <= index_n_rows(ix, tables[i].kind));
 	}
+}
+
+static void read_facts(const sonde_index *ix)
+{
+	fact_reader *collectives = fact_reader_new(ix, SECTION_COLLECTIVES);
+	int64_t sequence;
+
+	expect(collectives != NULL);
+	for (uint32_t args = 0; args < MAX_ASKED; args++) {
+		const index_message *m = fact_message(collectives, args * 7 % MAX_ASKED, &sequence);
+		if (m)
+			expect(index_text(ix, m->name) && index_text(ix, m->out_split));
+	}
+	fact_reader_free(collectives);
 }
 
 static void read_small_tables(const sonde_index *ix)
@@ -248,6 +263,7 @@ static void ask(const uint8_t *bytes, size_t size)
 	add_up(ix);
 	draw_instants(ix);
 	read_tables(ix, r, &left);
+	read_facts(ix);
 	args_reader_free(r);
 	index_free(ix);
 }

@@ -218,7 +218,7 @@ static int first(query_cursor *cursor)
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
-enum { SLICE_TS, SLICE_END, SLICE_LENGTH, SLICE_PARENT, SLICE_OPEN, SLICE_REPAIRED, SLICE_ARGUMENTS };
+enum { SLICE_TS, SLICE_END, SLICE_LENGTH, SLICE_PARENT, SLICE_OPEN, SLICE_REPAIRED, SLICE_ARGS_ID, SLICE_ARGUMENTS };
 
 static void get_slice(query_cursor *cursor, uint64_t id, unsigned which, query_cell *ret_cell)
 {
@@ -247,6 +247,9 @@ static void get_slice(query_cursor *cursor, uint64_t id, unsigned which, query_c
 		break;
 	case SLICE_REPAIRED:
 		cell_int(ret_cell, (s->flags & SLICE_IS_REPAIRED) != 0);
+		break;
+	case SLICE_ARGS_ID:
+		cell_known(ret_cell, s->args ? (int64_t)s->args : -1);
 		break;
 	default:
 		cell_args(cursor, s->args, ret_cell);
@@ -343,7 +346,9 @@ static void done(query_cursor *cursor)
 		COLUMN("depth", "INTEGER", OF_LANE, get_lane, 1, "0: outermost"),                                      \
 		KEY_COLUMN("parent", KEY_PARENT, get_slice, SLICE_PARENT, "id of the slice around it"),                \
 		COLUMN("open", "INTEGER", OF_ROW, get_slice, SLICE_OPEN, "1: had not ended when the trace did"),       \
-		COLUMN("repaired", "INTEGER", OF_ROW, get_slice, SLICE_REPAIRED, "1: its end was missing and is set")
+		COLUMN("repaired", "INTEGER", OF_ROW, get_slice, SLICE_REPAIRED, "1: its end was missing and is set"), \
+		COLUMN("args_id", "INTEGER", OF_ROW, get_slice, SLICE_ARGS_ID,                                         \
+		       "of its arguments: collectives and other tables of facts have it, too")
 
 static const query_column slices_columns[] = {
 	SLICE_COLUMNS_,

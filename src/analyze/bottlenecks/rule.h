@@ -135,9 +135,8 @@ memory_peak rule_peak(const rule_run *r, allocation_column of);
 
 /* ---- Collectives on the device: rule_comm.c ---------------------------------------------------------------------- */
 
-enum { MESSAGE_COLUMNS = 5 };
 typedef struct messages {
-	args_column columns[MESSAGE_COLUMNS];
+	fact_reader *facts;
 } messages;
 typedef enum message_kind {
 	MESSAGE_OTHER,

@@ -5,10 +5,13 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include "store/collectives.h"
 
 bool collective_reader_init(collective_reader *c, const rows *r)
 {
-	*c = (collective_reader){ .rows = r };
+	*c = (collective_reader){ .rows = r, .facts = fact_reader_new(r->ix, SECTION_COLLECTIVES) };
+	if (!c->facts)
+		return false;
 	if (!r->ix || !index_n_rows(r->ix, SECTION_ARGS))
 		return true;
 	c->args = args_reader_new(r->ix);
@@ -17,63 +20,12 @@ bool collective_reader_init(collective_reader *c, const rows *r)
 
 void collective_reader_done(collective_reader *c)
 {
+	fact_reader_free(c->facts);
 	args_reader_free(c->args);
 	intern_done(&c->texts);
 }
 
-/* ---- Kinds and sizes --------------------------------------------------------------------------------------------- */
-
-/* The longer words first: an all-reduce is no reduce. */
-static collective_kind kind_of(const char *name)
-{
-	static const struct {
-		const char *word;
-		collective_kind kind;
-	} words[] = {
-		{ "allreduce", COLLECTIVE_ALL_REDUCE }, { "reducescatter", COLLECTIVE_REDUCE_SCATTER },
-		{ "allgather", COLLECTIVE_ALL_GATHER }, { "alltoall", COLLECTIVE_ALL_TO_ALL },
-		{ "barrier", COLLECTIVE_BARRIER },	{ "broadcast", COLLECTIVE_BROADCAST },
-		{ "gather", COLLECTIVE_GATHER },	{ "scatter", COLLECTIVE_SCATTER },
-		{ "reduce", COLLECTIVE_REDUCE },	{ "send", COLLECTIVE_SEND_RECV },
-		{ "recv", COLLECTIVE_SEND_RECV },
-	};
-	char plain[128];
-	size_t n = 0;
-
-	for (; *name && n + 1 < sizeof plain; name++)
-		if (*name != '_')
-			plain[n++] = (char)tolower((unsigned char)*name);
-	plain[n] = 0;
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-		if (strstr(plain, words[i].word))
-			return words[i].kind;
-	return COLLECTIVE_UNKNOWN;
-}
-
-static int64_t size_of(const char *dtype)
-{
-	static const struct {
-		const char *names;
-		int64_t bytes;
-	} sizes[] = {
-		{ " double long int64 float64 complexfloat ", 8 },
-		{ " float int int32 float32 complexhalf ", 4 },
-		{ " half bfloat16 short int16 float16 ", 2 },
-		{ " byte char bool int8 uint8 float8_e4m3fn float8_e5m2 float8_e4m3fnuz float8_e5m2fnuz ", 1 },
-		{ " complexdouble ", 16 },
-	};
-	char word[40] = " ";
-	const char *from = strncmp(dtype, "c10::", 5) == 0 ? dtype + 5 : dtype;
-	size_t n = 1;
-
-	for (; *from && n + 2 < sizeof word; from++)
-		word[n++] = (char)tolower((unsigned char)*from);
-	word[n] = ' ';
-	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-		if (n > 1 && strstr(sizes[i].names, word))
-			return sizes[i].bytes;
-	return -1;
-}
+/* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
 int64_t collective_bytes(const collective_args *a)
 {
@@ -103,28 +55,12 @@ typedef struct reading {
 	collective_args *to;
 } reading;
 
-/* The text without its quotes; they have no escapes that matter here. */
-static const char *keep(collective_reader *c, const char *json, size_t len)
+static const char *keep(collective_reader *c, const char *text, size_t len)
 {
-	bool quoted = len >= 2 && json[0] == '"';
-	uint32_t number = intern(&c->texts, json + quoted, len - 2 * (size_t)quoted);
+	uint32_t number = intern(&c->texts, text, len);
 
 	c->failed |= number == INTERN_NONE;
 	return number == INTERN_NONE ? NULL : intern_text(&c->texts, number);
-}
-
-static int64_t number(const char *json, size_t len)
-{
-	char text[32];
-	size_t n = 0;
-
-	for (size_t i = 0; i < len && n + 1 < sizeof text; i++)
-		if (json[i] != '"')
-			text[n++] = json[i];
-	text[n] = 0;
-	char *end;
-	long long value = strtoll(text, &end, 10);
-	return n && !*end && value >= 0 ? value : -1;
 }
 
 /* Elements of the first list of a list: "[[64, 3], [5]]" has 192. */
@@ -162,30 +98,36 @@ static const char *first_text(collective_reader *c, const char *json, size_t len
 	return to && to > from + 1 ? keep(c, from + 1, (size_t)(to - from - 1)) : NULL;
 }
 
-static void take(void *context, const char *key, size_t key_len, const char *json, size_t len)
+static void take_text(const collective_reader *c, const char **to, uint32_t string)
 {
-	reading *r = context;
-	collective_args *to = r->to;
-	const struct {
-		const char *key;
-		const char **text;
-		int64_t *number;
-	} members[] = {
-		{ "Collective name", &to->name, NULL },	     { "dtype", &to->dtype, NULL },
-		{ "Process Group Name", &to->group, NULL },  { "Process Group Ranks", &to->ranks, NULL },
-		{ "In split size", &to->in_split, NULL },    { "Out split size", &to->out_split, NULL },
-		{ "In msg nelems", NULL, &to->in_elements }, { "Out msg nelems", NULL, &to->out_elements },
-		{ "Group size", NULL, &to->group_size },     { "Seq", NULL, &to->sequence },
-	};
+	if (string != INDEX_NONE)
+		*to = index_text(c->rows->ix, string);
+}
 
-	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
-		if (strlen(members[i].key) != key_len || memcmp(members[i].key, key, key_len) != 0)
-			continue;
-		if (members[i].text)
-			*members[i].text = keep(r->c, json, len);
-		else
-			*members[i].number = number(json, len);
-	}
+static void take_number(int64_t *to, int64_t number)
+{
+	if (number >= 0)
+		*to = number;
+}
+
+/* What the arguments say; the rest stays as it is. */
+static void take(collective_reader *c, uint32_t args, collective_args *to)
+{
+	int64_t sequence;
+	const index_message *m = fact_message(c->facts, args, &sequence);
+
+	if (!m)
+		return;
+	take_text(c, &to->name, m->name);
+	take_text(c, &to->dtype, m->dtype);
+	take_text(c, &to->group, m->group);
+	take_text(c, &to->ranks, m->ranks);
+	take_text(c, &to->in_split, m->in_split);
+	take_text(c, &to->out_split, m->out_split);
+	take_number(&to->in_elements, m->in_elements);
+	take_number(&to->out_elements, m->out_elements);
+	take_number(&to->group_size, m->group_size);
+	take_number(&to->sequence, sequence);
 }
 
 /* Of a call on the host: what goes in. */
@@ -214,20 +156,19 @@ collective_args collective_args_read(collective_reader *c, uint32_t number_of, b
 	reading r = { c, &a };
 	uint32_t at = own->flags & ROW_DEVICE ? own->launch : own->parent;
 
-	if (c->args && own->args)
-		args_each(c->args, own->args, take, &r);
+	take(c, own->args, &a);
 	int lowest = at == ROW_NONE ? 0 : rows_at(c->rows, at).depth;
-	while (!own_only && c->args && !says_something(&a) && at != ROW_NONE) {
+	while (!own_only && !says_something(&a) && at != ROW_NONE) {
 		const row *above = ROW_AT(c->rows, at);
 		if (lowest - above->depth >= FAR)
 			break;
 		if (above->args && strcmp(row_name(c->rows, above), COLLECTIVE_PARAMS) == 0)
-			args_each(c->args, above->args, take, &r);
+			take(c, above->args, &a);
 		at = above->parent;
 	}
 	if (!says_something(&a) && c->args && own->args && !(own->flags & ROW_DEVICE))
 		args_each(c->args, own->args, take_inputs, &r);
-	a.element_bytes = a.dtype ? size_of(a.dtype) : -1;
-	a.kind = kind_of(a.name ? a.name : row_name(c->rows, own));
+	a.element_bytes = a.dtype ? collective_element_bytes(a.dtype) : -1;
+	a.kind = collective_kind_of(a.name ? a.name : row_name(c->rows, own));
 	return a;
 }

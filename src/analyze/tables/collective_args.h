@@ -14,21 +14,6 @@
 
 #define COLLECTIVE_PARAMS "record_param_comms"
 
-typedef enum collective_kind {
-	COLLECTIVE_UNKNOWN,
-	COLLECTIVE_ALL_REDUCE,
-	COLLECTIVE_REDUCE_SCATTER,
-	COLLECTIVE_ALL_GATHER,
-	COLLECTIVE_ALL_TO_ALL,
-	COLLECTIVE_BARRIER,
-	/* What does not end on all ranks at once. */
-	COLLECTIVE_BROADCAST,
-	COLLECTIVE_REDUCE,
-	COLLECTIVE_GATHER,
-	COLLECTIVE_SCATTER,
-	COLLECTIVE_SEND_RECV,
-} collective_kind;
-
 /* Texts are NULL and numbers -1 where they are not known. */
 typedef struct collective_args {
 	const char *name; /* "allreduce" */
@@ -41,6 +26,7 @@ typedef struct collective_args {
 
 typedef struct collective_reader {
 	const rows *rows;
+	fact_reader *facts;
 	args_reader *args; /* NULL: the trace has no arguments */
 	intern_table texts;
 	bool failed;
@@ -54,7 +40,7 @@ collective_args collective_args_read(collective_reader *c, uint32_t number, bool
 /* A collective that ends on all ranks at once, as far as its name tells. */
 static inline bool collective_is_common(const collective_args *a)
 {
-	return a->kind < COLLECTIVE_BROADCAST || (!a->name && a->kind == COLLECTIVE_SEND_RECV);
+	return a->kind < COLLECTIVE_BROADCAST || (!a->name && a->kind >= COLLECTIVE_SEND);
 }
 /* Bytes of the message: of what comes out of an all-gather, of what goes into others. -1: unknown. */
 int64_t collective_bytes(const collective_args *a);

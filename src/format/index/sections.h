@@ -34,7 +34,7 @@
 #define INDEX_FOOTER 0x0a444e45444e5389u /* "\x89SNDEND\n" */
 #define INDEX_NONE UINT32_MAX		 /* no string, no lane, no track */
 enum {
-	INDEX_VERSION = 3,
+	INDEX_VERSION = 4,
 	INDEX_GROUP = 32,
 	INDEX_FAN = 4,
 	INDEX_COARSE = 8192,
@@ -104,6 +104,11 @@ typedef enum index_kind {
 	SECTION_VALUES, /* value_column, counter after counter, by time */
 	SECTION_SAMPLE_BLOCKS,
 	SECTION_SAMPLES, /* sample_column, by time */
+	/* Facts: what events carried, whatever the format they came from. A row is that of a record of arguments and so
+	   of the slice that has it. Values that many rows share are a list, each of them once. */
+	SECTION_MESSAGES, /* index_message[] */
+	SECTION_COLLECTIVE_BLOCKS,
+	SECTION_COLLECTIVES, /* collective_column, by record */
 	/* Arguments: see store/index/args.h */
 	SECTION_TEMPLATES,	/* templates behind each other */
 	SECTION_ARG_TEXTS,	/* uint64_t offset[n + 1] into ARG_TEXT_BYTES */
@@ -324,6 +329,45 @@ typedef enum allocation_column {
 	ALLOCATION_SITE,
 	ALLOCATION_COLUMNS
 } allocation_column;
+
+/* What a collective does. Those before COLLECTIVE_BROADCAST end on all ranks at once. */
+typedef enum collective_kind {
+	COLLECTIVE_UNKNOWN,
+	COLLECTIVE_ALL_REDUCE,
+	COLLECTIVE_REDUCE_SCATTER,
+	COLLECTIVE_ALL_GATHER,
+	COLLECTIVE_ALL_TO_ALL,
+	COLLECTIVE_BARRIER,
+	COLLECTIVE_BROADCAST,
+	COLLECTIVE_REDUCE,
+	COLLECTIVE_GATHER,
+	COLLECTIVE_SCATTER,
+	COLLECTIVE_SEND,
+	COLLECTIVE_RECEIVE,
+	COLLECTIVE_KINDS
+} collective_kind;
+
+/* What collectives have in common that differ in their sequence number alone. Strings are INDEX_NONE and numbers -1
+   where they are unknown. */
+typedef struct index_message {
+	uint32_t name;	/* "allreduce" */
+	uint32_t dtype; /* type of an element */
+	uint32_t group;
+	uint32_t ranks;		      /* of the group: "[0, 1]" */
+	uint32_t in_split, out_split; /* "[4, 8]": along the first dimension, by rank of the group */
+	int32_t kind;		      /* collective_kind, by the name */
+	int32_t element_bytes;
+	int64_t in_elements, out_elements;
+	int64_t group_size; /* ranks */
+} index_message;
+_Static_assert(sizeof(index_message) == 56, "on disk");
+
+typedef enum collective_column {
+	COLLECTIVE_ARGS, /* record + 1, as slices have it; so has every table of facts */
+	COLLECTIVE_MESSAGE,
+	COLLECTIVE_SEQUENCE, /* -1: unknown */
+	COLLECTIVE_COLUMNS
+} collective_column;
 
 typedef enum value_column { VALUE_TIME, VALUE_BITS /* of a double */, VALUE_COLUMNS } value_column;
 

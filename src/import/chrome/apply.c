@@ -4,6 +4,7 @@
  *   chrome/numbers.c   strings, sites, processes and tracks
  *   chrome/args.c      arguments
  *   chrome/families.c  records of them
+ *   chrome/facts.c     facts in them
  *   chrome/scopes.c    begins and ends
  *   chrome/meta.c      metadata
  *
@@ -392,5 +393,9 @@ void chrome_apply_free(chrome_apply *a)
 	dict_done(&a->async);
 	dict_done(&a->family_names);
 	VEC_DONE(&a->families);
+	for (size_t i = 0; i < FACT_KINDS; i++) {
+		intern_done(&a->facts[i].keys);
+		VEC_DONE(&a->facts[i].numbers);
+	}
 	free(a);
 }

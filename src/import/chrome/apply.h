@@ -3,6 +3,7 @@
 #define SONDE_IMPORT_CHROME_APPLY_H
 
 #include <string.h>
+#include "base/intern.h"
 #include "import/chrome/chrome.h"
 #include "import/pairing.h"
 
@@ -23,6 +24,12 @@ typedef struct chrome_family {
 	uint32_t version;  /* grows when the kinds change */
 	uint8_t kinds[ARGS_GAPS_MAX];
 } chrome_family;
+
+/* What events carried so far: the builder's number by the values of the arguments. */
+typedef struct chrome_known_facts {
+	intern_table keys;
+	VEC(uint32_t) numbers;
+} chrome_known_facts;
 
 struct chrome_apply {
 	import_job *job;
@@ -46,6 +53,7 @@ struct chrome_apply {
 	uint64_t seed;
 	dict family_names;
 	VEC(chrome_family) families;
+	chrome_known_facts facts[FACT_KINDS];
 	int64_t base_ns;
 	bool has_base;
 	bool failed;
@@ -109,6 +117,9 @@ dict_entry *apply_thread(chrome_apply *a, chrome_reader *r, uint32_t number);
 
 /* The record + 1 of an event's arguments; 0: it has none. chrome/families.c */
 uint32_t apply_args(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
+
+/* What the event carried, beside its arguments: chrome/facts.c */
+void apply_facts(chrome_apply *a, const chrome_reader *r, const chrome_batch *b, const chrome_event *e, uint32_t args);
 
 /* The id of an event: a number or, with bit 62 set, a string. As FLOW_ID. */
 uint64_t apply_id(chrome_apply *a, chrome_reader *r, const chrome_event *e);

@@ -7,6 +7,7 @@
  *   chrome/match.c    one event whose layout was seen before: the fast way
  *   chrome/layout.c   layouts: what the careful way teaches the fast one
  *   chrome/dict.c     texts, sites and tracks by number
+ *   chrome/facts.c    which of their arguments are facts
  *   chrome/apply.c    what events mean: tracks, slices, pairs, counters, flows; into the builder
  *
  * A program writes its events over and over in the same form, down to the white space. The careful reader takes the
@@ -26,6 +27,7 @@
 #include "base/arena.h"
 #include "base/text_hash.h"
 #include "base/vec.h"
+#include "import/chrome/facts.h"
 #include "import/importer.h"
 
 enum {
@@ -246,6 +248,7 @@ typedef struct chrome_layout {
 typedef struct chrome_template {
 	args_template shape;	/* in the reader's arena */
 	const args_piece *keys; /* of every gap: as in the JSON, without quotes */
+	chrome_fact_gaps facts;
 	/* by chrome/families.c */
 	uint32_t family;  /* CHROME_NONE: not asked for yet */
 	uint32_t version; /* of the family, when it has the same kinds; else 0 */

@@ -121,14 +121,11 @@ static void convert_values(chrome_family *f, builder *b, chrome_reader *r, const
 	t->told = f->version;
 }
 
-uint32_t apply_args(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
+static uint32_t add_record(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
 {
 	const chrome_layout *layout = &r->layouts.items[e->layout];
 	const int64_t *from = b->values.items + e->values;
 	int64_t values[ARGS_GAPS_MAX];
-
-	if (layout->template == CHROME_NONE)
-		return 0;
 	chrome_template *t = &r->templates.items[layout->template];
 	if (t->family == CHROME_NONE && !find_family(a, r, t)) {
 		a->failed = true;
@@ -139,4 +136,17 @@ uint32_t apply_args(chrome_apply *a, chrome_reader *r, const chrome_batch *b, co
 		return take_values(a->b, f, layout, t, from);
 	convert_values(f, a->b, r, layout, t, from, values);
 	return builder_args(a->b, f->template, values);
+}
+
+uint32_t apply_args(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
+{
+	uint32_t template = r->layouts.items[e->layout].template;
+
+	if (template == CHROME_NONE)
+		return 0;
+	const chrome_fact_gaps *facts = &r->templates.items[template].facts;
+	uint32_t args = add_record(a, r, b, e);
+	if (__builtin_expect(args && (facts->kinds || facts->is_whole), 0))
+		apply_facts(a, r, b, e, args);
+	return args;
 }

@@ -123,6 +123,7 @@ static bool add_template(chrome_reader *r, const draft *d)
 		.keys = keys,
 		.family = CHROME_NONE,
 	};
+	t->facts = chrome_facts_find(&t->shape, keys);
 	return true;
 }
 

@@ -344,8 +344,8 @@ static void feed_steps(index_again *a)
 
 static bool make_tables(index_again *a)
 {
-	static const index_kind counted[] = { SECTION_INSTANTS,	   SECTION_FLOWS,   SECTION_LAUNCHES,
-					      SECTION_ALLOCATIONS, SECTION_SAMPLES, SECTION_VALUES };
+	static const index_kind counted[] = { SECTION_INSTANTS, SECTION_FLOWS,	SECTION_LAUNCHES,   SECTION_ALLOCATIONS,
+					      SECTION_SAMPLES,	SECTION_VALUES, SECTION_COLLECTIVES };
 	size_t n_sites, n_tracks, n_texts = index_n_rows(a->ix, SECTION_ARG_TEXTS);
 	uint64_t n_records = index_n_rows(a->ix, SECTION_ARGS);
 

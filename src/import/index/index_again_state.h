@@ -21,6 +21,7 @@ struct index_again {
 	uint32_t *sites, *tracks, *records, *templates, *texts;
 	correlated *correlated; /* slices of launches, by number */
 	size_t n_correlated;
+	int64_t last_fact[FACT_KINDS]; /* record + 1 in the builder of the last row of each */
 	uint64_t n_damaged;
 	bool (*progress)(void *context, uint64_t done, uint64_t total);
 	void *context;

@@ -57,6 +57,33 @@ static void put_allocation(index_again *a, const int64_t *row, int64_t start_ns)
 		builder_allocation_add(a->builder, &to);
 }
 
+/* Rows of a damaged file that are out of order are left out, as are those of records that are not there. */
+static bool again_is_next(index_again *a, builder_fact_kind kind, int64_t args)
+{
+	if (args <= a->last_fact[kind])
+		return false;
+	a->last_fact[kind] = args;
+	return true;
+}
+
+static void put_collective(index_again *a, const int64_t *row, int64_t start_ns)
+{
+	size_t n;
+	const index_message *messages = index_messages(a->ix, &n);
+	int64_t to[] = { [COLLECTIVE_ARGS] = again_record(a, row[COLLECTIVE_ARGS]),
+			 [COLLECTIVE_SEQUENCE] = row[COLLECTIVE_SEQUENCE] };
+
+	(void)start_ns;
+	if ((uint64_t)row[COLLECTIVE_MESSAGE] >= n || !again_is_next(a, FACT_COLLECTIVE, to[COLLECTIVE_ARGS]))
+		return;
+	index_message m = messages[row[COLLECTIVE_MESSAGE]];
+	uint32_t *strings[] = { &m.name, &m.dtype, &m.group, &m.ranks, &m.in_split, &m.out_split };
+	for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
+		*strings[i] = again_string(a, *strings[i]);
+	to[COLLECTIVE_MESSAGE] = builder_message(a->builder, &m);
+	builder_fact(a->builder, FACT_COLLECTIVE, to);
+}
+
 static bool feed_table(index_again *a, table_cursor *c, index_kind kind,
 		       void (*put)(index_again *a, const int64_t *row, int64_t start_ns))
 {
@@ -153,7 +180,8 @@ bool again_feed_tables(index_again *a)
 	table_cursor *c = malloc(sizeof *c);
 	bool ok = c && feed_table(a, c, SECTION_INSTANTS, put_instant) && feed_table(a, c, SECTION_FLOWS, put_flow) &&
 		  feed_table(a, c, SECTION_ALLOCATIONS, put_allocation) &&
-		  feed_table(a, c, SECTION_SAMPLES, put_sample) && feed_counters(a, c);
+		  feed_table(a, c, SECTION_SAMPLES, put_sample) &&
+		  feed_table(a, c, SECTION_COLLECTIVES, put_collective) && feed_counters(a, c);
 
 	free(c);
 	return ok;

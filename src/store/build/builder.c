@@ -45,8 +45,8 @@ static void free_tracks(builder *b)
 
 static void free_tables(builder *b)
 {
-	intern_table *interned[] = { &b->strings,      &b->site_keys, &b->process_keys,	  &b->track_keys,
-				     &b->counter_keys, &b->meta_keys, &b->diagnostic_keys };
+	intern_table *interned[] = { &b->strings,      &b->site_keys, &b->process_keys,	   &b->track_keys,
+				     &b->counter_keys, &b->meta_keys, &b->diagnostic_keys, &b->messages };
 
 	for (size_t i = 0; i < sizeof interned / sizeof interned[0]; i++)
 		intern_done(interned[i]);

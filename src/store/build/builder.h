@@ -138,6 +138,17 @@ uint32_t builder_args(builder *b, uint32_t template, const int64_t *values);
 /* The same with text_refs of builder_texts() instead of numbers. */
 uint32_t builder_args_at(builder *b, uint32_t template, const int64_t *values);
 
+/* ---- Facts: what events carried, see format/index/sections.h ------------------------------------------------------
+ */
+
+typedef enum builder_fact_kind { FACT_COLLECTIVE, FACT_KINDS } builder_fact_kind;
+
+/* The number of a message; strings are the builder's. */
+uint32_t builder_message(builder *b, const index_message *m);
+/* A row of facts: the columns of its table. The first one is the record + 1 of arguments, which grows from call to
+   call; a record has one row of a kind at most. */
+void builder_fact(builder *b, builder_fact_kind kind, const int64_t *row);
+
 /* ---- The rest ---------------------------------------------------------------------------------------------------- */
 
 /* json: the value is JSON text. rank -1: of all; BUILDER_RANK_OF(file): of the rank that the file will have. The last

@@ -126,6 +126,16 @@ static bool copy_lists(builder *to, const builder *from)
 	       bulk_copy(&to->values, &from->values) && bulk_copy(&to->flow_args, &from->flow_args);
 }
 
+static bool copy_facts(builder *to, const builder *from)
+{
+	bool ok = intern_copy(&to->messages, &from->messages);
+
+	memcpy(to->last_fact, from->last_fact, sizeof to->last_fact);
+	for (size_t i = TABLE_FACTS; ok && i < TABLE_KINDS; i++)
+		ok = table_copy(&to->tables[i], &from->tables[i]);
+	return ok;
+}
+
 builder *builder_copy(builder *b)
 {
 	builder_options options = b->options;
@@ -140,7 +150,7 @@ builder *builder_copy(builder *b)
 	c->clock = b->clock;
 	c->shared = b->shared ? shared_blocks_use(b->shared) : NULL;
 	if (b->finished || !b->shared || !copy_names(c, b) || !copy_lists(c, b) ||
-	    !args_writer_copy(&c->args, &b->args) || !copy_tracks(c, b)) {
+	    !args_writer_copy(&c->args, &b->args) || !copy_facts(c, b) || !copy_tracks(c, b)) {
 		builder_free(c);
 		return NULL;
 	}

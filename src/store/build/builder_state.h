@@ -9,6 +9,7 @@
  *   tracks.c       all tracks, on several threads
  *   finish.c       the rest: numbers for everything, steps
  *   tables.c       instants, counters, allocations, samples; flows.c, launches.c: who launched what
+ *   facts.c        what events carried
  *   spill.c        what was packed and does not fit into memory
  *   image.c        the sections behind each other, in memory or in a file; section_out.c
  *
@@ -268,7 +269,8 @@ typedef enum build_table_kind {
 	TABLE_ALLOCATIONS,
 	TABLE_VALUES,
 	TABLE_SAMPLES,
-	TABLE_KINDS
+	TABLE_FACTS, /* the first of FACT_KINDS, filled as they come: facts.c */
+	TABLE_KINDS = TABLE_FACTS + FACT_KINDS
 } build_table_kind;
 
 typedef struct build_table {
@@ -284,7 +286,8 @@ typedef struct build_table {
 
 bool table_begin(build_table *t, uint32_t n_columns);
 void table_add(build_table *t, const int64_t *row);
-bool table_end(build_table *t); /* false when anything failed */
+bool table_end(build_table *t);				   /* false when anything failed */
+bool table_copy(build_table *to, const build_table *from); /* into an empty one; false when out of memory */
 void table_done(build_table *t);
 
 /* ---- The builder ------------------------------------------------------------------------------------------------- */
@@ -347,8 +350,10 @@ struct builder {
 	uint32_t n_flows;
 	index_clock clock;
 	args_writer args;
-	packer packer;	       /* of this thread */
-	shared_blocks *shared; /* what the packer packs is for copies, too; NULL: it is not */
+	intern_table messages;		/* index_message */
+	uint32_t last_fact[FACT_KINDS]; /* record + 1 */
+	packer packer;			/* of this thread */
+	shared_blocks *shared;		/* what the packer packs is for copies, too; NULL: it is not */
 	spill spilled;
 	index_process no_process; /* to write to where there is none */
 	index_track no_track;

@@ -78,8 +78,13 @@ static void measure_arg_texts(image *m)
 }
 
 static const index_kind table_sections[TABLE_KINDS] = {
-	[TABLE_INSTANTS] = SECTION_INSTANTS,	   [TABLE_FLOWS] = SECTION_FLOWS,   [TABLE_LAUNCHES] = SECTION_LAUNCHES,
-	[TABLE_ALLOCATIONS] = SECTION_ALLOCATIONS, [TABLE_VALUES] = SECTION_VALUES, [TABLE_SAMPLES] = SECTION_SAMPLES,
+	[TABLE_INSTANTS] = SECTION_INSTANTS,
+	[TABLE_FLOWS] = SECTION_FLOWS,
+	[TABLE_LAUNCHES] = SECTION_LAUNCHES,
+	[TABLE_ALLOCATIONS] = SECTION_ALLOCATIONS,
+	[TABLE_VALUES] = SECTION_VALUES,
+	[TABLE_SAMPLES] = SECTION_SAMPLES,
+	[TABLE_FACTS + FACT_COLLECTIVE] = SECTION_COLLECTIVES,
 };
 
 static void measure(image *m)
@@ -102,6 +107,7 @@ static void measure(image *m)
 		set(m, table_sections[i] - 1, t->offsets.n + sizeof(uint64_t), t->offsets.n / sizeof(uint64_t));
 		set(m, table_sections[i], t->blocks.n, t->n_rows);
 	}
+	set(m, SECTION_MESSAGES, b->messages.n * sizeof(index_message), b->messages.n);
 	set(m, SECTION_COUNTERS, b->counters.n * sizeof(index_counter), b->counters.n);
 	set(m, SECTION_TEMPLATES, text_bytes(&b->args.templates, 0), b->args.templates.n);
 	measure_arg_texts(m);
@@ -306,12 +312,11 @@ static void write_arg_texts(image *m)
 	section_put(&m->out, SECTION_ARG_TEXTS, &offset, sizeof offset);
 }
 
-static void write_templates(image *m)
+/* Texts behind each other. */
+static void write_interned(image *m, index_kind kind, const intern_table *t)
 {
-	const intern_table *t = &m->b->args.templates;
-
 	for (uint32_t i = 0; i < t->n; i++)
-		section_put(&m->out, SECTION_TEMPLATES, t->entries[i].text, t->entries[i].len);
+		section_put(&m->out, kind, t->entries[i].text, t->entries[i].len);
 }
 
 /* Moves the bytes to their place; their own memory goes back on the way. */
@@ -345,7 +350,8 @@ static void write_small(image *m)
 	write_plain(m, SECTION_META, b->metas.items);
 	write_plain(m, SECTION_DIAGNOSTICS, b->diagnostics.items);
 	write_plain(m, SECTION_STEPS, b->steps.bytes);
-	write_templates(m);
+	write_interned(m, SECTION_TEMPLATES, &b->args.templates);
+	write_interned(m, SECTION_MESSAGES, &b->messages);
 	write_strings(m);
 	write_arg_texts(m);
 }

@@ -66,6 +66,20 @@ bool table_end(build_table *t)
 	return !t->failed;
 }
 
+bool table_copy(build_table *to, const build_table *from)
+{
+	size_t n_bytes = sizeof *to->values * from->n_columns * COLUMNS_ROWS;
+
+	if (!from->values)
+		return true;
+	*to = *from;
+	to->blocks = to->offsets = (bulk){ 0 };
+	to->values = malloc(n_bytes);
+	if (to->values)
+		memcpy(to->values, from->values, n_bytes);
+	return to->values && bulk_copy(&to->blocks, &from->blocks) && bulk_copy(&to->offsets, &from->offsets);
+}
+
 void table_done(build_table *t)
 {
 	free(t->values);
@@ -283,8 +297,10 @@ static bool build_table_of(builder *b, build_table_kind kind)
 		[TABLE_VALUES] = VALUE_COLUMNS,	    [TABLE_SAMPLES] = SAMPLE_COLUMNS
 	};
 	build_table *t = &b->tables[kind];
-	bool ok = table_begin(t, n_columns[kind]);
 
+	if (kind >= TABLE_FACTS)
+		return table_end(t);
+	bool ok = table_begin(t, n_columns[kind]);
 	if (ok && kind == TABLE_INSTANTS)
 		put_instants(b, t, &b->instants);
 	else if (ok && kind == TABLE_SAMPLES)

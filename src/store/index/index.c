@@ -54,6 +54,9 @@ static const struct {
 	[SECTION_VALUES] = { SHAPE_BYTES, 0 },
 	[SECTION_SAMPLE_BLOCKS] = { SHAPE_OFFSETS, 0 },
 	[SECTION_SAMPLES] = { SHAPE_BYTES, 0 },
+	[SECTION_MESSAGES] = { SHAPE_ROWS, sizeof(index_message) },
+	[SECTION_COLLECTIVE_BLOCKS] = { SHAPE_OFFSETS, 0 },
+	[SECTION_COLLECTIVES] = { SHAPE_BYTES, 0 },
 	[SECTION_TEMPLATES] = { SHAPE_BYTES, 0 },
 	[SECTION_ARG_TEXTS] = { SHAPE_OFFSETS, 0 },
 	[SECTION_ARG_TEXT_BYTES] = { SHAPE_BYTES, 0 },
@@ -235,8 +238,8 @@ static sonde_status check_tracks(const sonde_index *ix, sonde_error *err)
 /* Their rows must fit the blocks that hold them. */
 static sonde_status check_tables(const sonde_index *ix, sonde_error *err)
 {
-	static const index_kind kinds[] = { SECTION_INSTANTS,	 SECTION_FLOWS,	 SECTION_LAUNCHES,
-					    SECTION_ALLOCATIONS, SECTION_VALUES, SECTION_SAMPLES };
+	static const index_kind kinds[] = { SECTION_INSTANTS, SECTION_FLOWS,   SECTION_LAUNCHES,   SECTION_ALLOCATIONS,
+					    SECTION_VALUES,   SECTION_SAMPLES, SECTION_COLLECTIVES };
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
 		if (divided_up(ix->sections[kinds[i]].n_rows, COLUMNS_ROWS) != ix->sections[kinds[i] - 1].n_rows)
@@ -435,6 +438,11 @@ const index_meta *index_metas(const sonde_index *ix, size_t *ret_n)
 const index_diagnostic *index_diagnostics(const sonde_index *ix, size_t *ret_n)
 {
 	return table_of(ix, SECTION_DIAGNOSTICS, ret_n);
+}
+
+const index_message *index_messages(const sonde_index *ix, size_t *ret_n)
+{
+	return table_of(ix, SECTION_MESSAGES, ret_n);
 }
 
 const index_step *index_steps(const sonde_index *ix, size_t *ret_n)

@@ -11,6 +11,7 @@
  *   index_aggregate()     sums per site over a time range: aggregate.c
  *   table_first(), _next() rows of instants, flows, launches, allocations, values, samples
  *   args_reader           arguments of a slice: args.c
+ *   fact_reader           what an event carried, in columns: facts.c
  *
  * Times that come out of here are absolute: index start + row.
  */
@@ -104,6 +105,7 @@ const index_site *index_sites(const sonde_index *ix, size_t *ret_n);
 const index_meta *index_metas(const sonde_index *ix, size_t *ret_n);
 const index_diagnostic *index_diagnostics(const sonde_index *ix, size_t *ret_n);
 const index_step *index_steps(const sonde_index *ix, size_t *ret_n);
+const index_message *index_messages(const sonde_index *ix, size_t *ret_n);
 const index_counter *index_counters(const sonde_index *ix, size_t *ret_n);
 
 size_t index_n_strings(const sonde_index *ix);
@@ -255,7 +257,8 @@ uint64_t index_search_next(const sonde_index *ix, const uint8_t *sites, int64_t 
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
-/* Rows [first, ...) of INSTANTS, FLOWS, LAUNCHES, ALLOCATIONS, VALUES or SAMPLES. Times are as they are stored. */
+/* Rows [first, ...) of INSTANTS, FLOWS, LAUNCHES, ALLOCATIONS, VALUES, SAMPLES or a table of facts. Times are as they
+   are stored. */
 typedef struct table_cursor {
 	const sonde_index *ix;
 	index_kind kind;
@@ -274,6 +277,18 @@ uint64_t table_find(const sonde_index *ix, index_kind kind, unsigned column, int
 
 /* The slice that launched a device slice; INDEX_NO_SLICE: not known. */
 uint64_t index_launch_of(const sonde_index *ix, uint64_t device_slice, int64_t *ret_correlation);
+
+/* ---- Facts: facts.c ---------------------------------------------------------------------------------------------- */
+
+/* Rows of one table of facts by the record of arguments they are of. Keeps a few blocks in memory, however many rows
+   there are. One thread at a time. */
+typedef struct fact_reader fact_reader;
+fact_reader *fact_reader_new(const sonde_index *ix, index_kind kind); /* ix may be NULL; NULL when out of memory */
+void fact_reader_free(fact_reader *r);				      /* accepts NULL */
+/* The row of args, record + 1: COLUMNS_MAX values at most. False: the event carried nothing of the kind. */
+bool fact_find(fact_reader *r, uint32_t args, int64_t *ret_row);
+/* The message of a collective and its sequence number (-1: unknown). NULL: it is none. */
+const index_message *fact_message(fact_reader *r, uint32_t args, int64_t *ret_sequence);
 
 /* ---- Arguments: args.c ------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /*
- * Tables of packed rows: instants, flows, launches, allocations, values, samples. See index/sections.h.
+ * Tables of packed rows: instants, flows, launches, allocations, values, samples, facts. See index/sections.h.
  *
  * Tracks and sites of rows are there: a block that names others is damaged and skipped. Numbers of slices and of
  * argument records are checked by who looks them up.
@@ -20,6 +20,7 @@ static const table_shape shapes[SECTION_KINDS] = {
 	[SECTION_ALLOCATIONS] = { ALLOCATION_COLUMNS, ALLOCATION_TRACK, ALLOCATION_SITE },
 	[SECTION_VALUES] = { VALUE_COLUMNS, -1, -1 },
 	[SECTION_SAMPLES] = { SAMPLE_COLUMNS, SAMPLE_TRACK, SAMPLE_SITE },
+	[SECTION_COLLECTIVES] = { COLLECTIVE_COLUMNS, -1, -1 },
 };
 
 static bool refers_to(const columns *c, int column, uint64_t n)

@@ -4,6 +4,7 @@
 #ifndef TESTS_UNIT_ANALYZE_COLLECTIVE_TRACE_H
 #define TESTS_UNIT_ANALYZE_COLLECTIVE_TRACE_H
 
+#include "import/chrome/facts.h"
 #include "store/trace.h"
 #include "unit/store/make_builder.h"
 
@@ -23,7 +24,10 @@ static inline uint32_t text_args(builder *b, const char *args)
 	for (; args[n]; n++)
 		text[n] = args[n] == '\'' ? '"' : args[n];
 	args_piece piece = { text, (uint32_t)n };
-	return builder_args(b, builder_template(b, &(args_template){ .n_args_pieces = 1, .pieces = &piece }), NULL);
+	uint32_t number =
+		builder_args(b, builder_template(b, &(args_template){ .n_args_pieces = 1, .pieces = &piece }), NULL);
+	chrome_facts_put(b, number, text, n);
+	return number;
 }
 
 static inline sonde_trace *make_collective_trace(const collective_slice *slices, size_t n, uint32_t n_ranks)

@@ -767,6 +767,7 @@ static void a_damaged_index_gives_fewer_rows_and_says_so(void **state)
 			"select * from slices",
 			"select * from kernels",
 			"select * from launches",
+			"select * from collectives",
 			"select * from args",
 			"select name, sum(self), count(args), min(ts) from slices group by name",
 			"select * from names",

@@ -18,6 +18,7 @@
 typedef struct comparison {
 	const sonde_index *a, *b;
 	args_reader *args_a, *args_b;
+	fact_reader *messages_a, *messages_b;
 	const index_site *sites_a, *sites_b;
 	char *why;
 	size_t size;
@@ -103,6 +104,8 @@ static inline bool same_tracks(comparison *c)
 	return true;
 }
 
+static inline bool same_facts(comparison *c, uint64_t slice, uint32_t a, uint32_t b);
+
 static inline bool same_slices(comparison *c)
 {
 	size_t n, m;
@@ -131,6 +134,8 @@ static inline bool same_slices(comparison *c)
 					(long long)s.start_ns, (long long)s.dur_ns, (long long)s.parent, s.flags,
 					index_text(c->b, c->sites_b[t.site].name), (long long)t.start_ns,
 					(long long)t.dur_ns, (long long)t.parent, t.flags);
+			if (!same_facts(c, s.id, s.args, t.args))
+				return false;
 			if (!same_args(c, "slice", s.id, s.args, t.args))
 				return false;
 		}
@@ -168,6 +173,26 @@ static inline bool same_table(comparison *c, const char *what, index_kind kind, 
 		if (args >= 0 && !same_args(c, what, row, (uint64_t)x[args], (uint64_t)y[args]))
 			return false;
 	}
+	return true;
+}
+
+static inline bool same_message(const comparison *c, const index_message *x, const index_message *y)
+{
+	return same_text(c, x->name, y->name) && same_text(c, x->dtype, y->dtype) && same_text(c, x->group, y->group) &&
+	       same_text(c, x->ranks, y->ranks) && same_text(c, x->in_split, y->in_split) &&
+	       same_text(c, x->out_split, y->out_split) && x->kind == y->kind && x->element_bytes == y->element_bytes &&
+	       x->in_elements == y->in_elements && x->out_elements == y->out_elements && x->group_size == y->group_size;
+}
+
+/* What the slice carried. */
+static inline bool same_facts(comparison *c, uint64_t slice, uint32_t a, uint32_t b)
+{
+	int64_t sequence_a = 0, sequence_b = 0;
+	const index_message *x = fact_message(c->messages_a, a, &sequence_a);
+	const index_message *y = fact_message(c->messages_b, b, &sequence_b);
+
+	if (!x != !y || (x && !same_message(c, x, y)) || sequence_a != sequence_b)
+		return differ(c, "slice %llu: another collective", (unsigned long long)slice);
 	return true;
 }
 
@@ -262,11 +287,15 @@ static inline bool index_same(const sonde_index *a, const sonde_index *b, char *
 
 	c.args_a = args_reader_new(a);
 	c.args_b = args_reader_new(b);
+	c.messages_a = fact_reader_new(a, SECTION_COLLECTIVES);
+	c.messages_b = fact_reader_new(b, SECTION_COLLECTIVES);
 	c.sites_a = index_sites(a, &n);
 	c.sites_b = index_sites(b, &n);
-	bool same = c.args_a && c.args_b ? same_all(&c) : differ(&c, "out of memory");
+	bool same = c.args_a && c.args_b && c.messages_a && c.messages_b ? same_all(&c) : differ(&c, "out of memory");
 	args_reader_free(c.args_a);
 	args_reader_free(c.args_b);
+	fact_reader_free(c.messages_a);
+	fact_reader_free(c.messages_b);
 	return same;
 }
 

@@ -14,6 +14,7 @@
 
 /* clang-format off: results have a table_row, too, and rows a type of that name */
 #define table_row index_table_row
+#include "import/chrome/facts.h"
 #include "unit/store/make_builder.h"
 #undef table_row
 /* clang-format on */
@@ -50,7 +51,8 @@ static inline uint32_t kit_args_of(kit *k, const char *const (*pairs)[2], uint32
 {
 	enum { PAIRS = 8 };
 	static const uint8_t kinds[PAIRS] = { [0 ... PAIRS - 1] = ARG_TEXT };
-	char keys[PAIRS][80];
+	char keys[PAIRS][80], json[PAIRS * 400];
+	size_t json_len = 0;
 	args_piece pieces[PAIRS + 1];
 	int64_t values[PAIRS];
 
@@ -58,10 +60,15 @@ static inline uint32_t kit_args_of(kit *k, const char *const (*pairs)[2], uint32
 		int len = snprintf(keys[i], sizeof keys[i], "%s\"%s\": ", i ? ", " : "{", pairs[i][0]);
 		pieces[i] = (args_piece){ keys[i], (uint32_t)len };
 		values[i] = builder_arg_text(k->b, pairs[i][1], strlen(pairs[i][1]));
+		json_len += (size_t)snprintf(json + json_len, sizeof json - json_len, "%s%s", keys[i], pairs[i][1]);
+		assert_true(json_len + 1 < sizeof json);
 	}
+	json[json_len++] = '}';
 	pieces[n] = (args_piece){ "}", 1 };
 	args_template t = { .n_gaps = n, .n_args_pieces = n + 1, .pieces = pieces, .kinds = kinds };
-	return builder_args(k->b, builder_template(k->b, &t), values);
+	uint32_t args = builder_args(k->b, builder_template(k->b, &t), values);
+	chrome_facts_put(k->b, args, json, json_len);
+	return args;
 }
 
 static inline uint32_t kit_args(kit *k, const char *key, const char *text, const char *key2, const char *text2)

@@ -42,6 +42,18 @@ static void every_allocation_may_fail(void **state)
 	fail_each_allocation("a small trace", import_text, 1);
 }
 
+static void every_allocation_may_fail_where_there_are_facts(void **state)
+{
+	static const char facts[] =
+		"[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":1,"
+		"\"dur\":1,\"args\":{\"Collective name\":\"allreduce\",\"dtype\":\"Half\",\"Seq\":1}}]";
+
+	(void)state;
+	text = facts;
+	text_len = sizeof facts - 1;
+	fail_each_allocation("a trace with facts", import_text, 1);
+}
+
 static void every_allocation_may_fail_in_a_damaged_trace(void **state)
 {
 	static const char damaged[] = "[{\"ph\":\"X\",\"name\":\"say "
@@ -64,6 +76,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test(every_allocation_may_fail_where_there_are_facts),
 		cmocka_unit_test(every_allocation_may_fail_in_a_damaged_trace),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

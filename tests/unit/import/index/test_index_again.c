@@ -33,6 +33,10 @@ static const char everything[] =
 	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"lost\", \"pid\": 0, \"tid\": 7, \"ts\": 80, \"dur\": 3, "
 	"\"args\": "
 	"{\"device\": 0, \"stream\": 7, \"correlation\": 100}},\n"
+	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"ncclDevKernel_AllReduce\", \"pid\": 0, \"tid\": 20, \"ts\": "
+	"90, "
+	"\"dur\": 9, \"args\": {\"device\": 0, \"stream\": 20, \"Collective name\": \"allreduce\", \"dtype\": "
+	"\"Half\", \"In msg nelems\": 64, \"Process Group Name\": \"0\", \"Seq\": 5}},\n"
 	"{\"ph\": \"s\", \"id\": 5, \"cat\": \"ac2g\", \"name\": \"ac2g\", \"pid\": 7, \"tid\": 8, \"ts\": 20},\n"
 	"{\"ph\": \"f\", \"id\": 5, \"cat\": \"ac2g\", \"name\": \"ac2g\", \"pid\": 0, \"tid\": 7, \"ts\": 40, \"bp\": "
 	"\"e\"},\n"
@@ -80,7 +84,16 @@ static void put_args(dump *d, const sonde_index *ix, int64_t args)
 	if (args && args_read(r, (uint32_t)args, &text))
 		put(d, " %.*s %.*s", (int)text.args_len, text.args ? text.args : "", (int)text.extra_len,
 		    text.extra ? text.extra : "");
+	fact_reader *f = fact_reader_new(ix, SECTION_COLLECTIVES);
+	int64_t sequence;
+	assert_non_null(f);
+	const index_message *m = fact_message(f, (uint32_t)args, &sequence);
+	if (m)
+		put(d, " collective %s %s %s %d %d %" PRId64 " %" PRId64, index_text(ix, m->name),
+		    index_text(ix, m->dtype), index_text(ix, m->group), m->kind, m->element_bytes, m->in_elements,
+		    sequence);
 	put(d, "\n");
+	fact_reader_free(f);
 	args_reader_free(r);
 }
 

@@ -271,7 +271,7 @@ static void a_header_says_what_is_wrong_with_it(void **state)
 	assert_refused(made.image, made.len - 1, SONDE_E_TRUNCATED, cut_off);
 	assert_refused(made.image, 55, SONDE_E_TRUNCATED, "the index is cut off inside its header: 55 of 56 bytes");
 	h->version = INDEX_VERSION + 1;
-	assert_refused(made.image, made.len, SONDE_E_VERSION, "written by a newer Sonde (index version 4)");
+	assert_refused(made.image, made.len, SONDE_E_VERSION, "written by a newer Sonde (index version 5)");
 	h->version = 1;
 	assert_refused(made.image, made.len, SONDE_E_FORMAT, "the index's header is damaged");
 	image_sums_right(made.image);
