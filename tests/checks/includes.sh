@@ -20,14 +20,14 @@ store/draw          base format store/index
 import              base store import
 import/recording    base format store import
 observe             base format store import
-import/chrome       base store import/importer.h import/ranks.h import/arg_set.h import/pairing.h import/input
+import/chrome       base format store import/importer.h import/ranks.h import/arg_set.h import/pairing.h import/input
 import/input        base
 analyze             base store analyze
 analyze/result      base
 analyze/math        base
 analyze/names       base store
 analyze/tables      base store analyze/analysis.h analyze/names analyze/math analyze/result
-analyze/analyses    base store analyze/analysis.h analyze/settings.h analyze/tables analyze/names analyze/math analyze/result
+analyze/analyses    base format store analyze/analysis.h analyze/settings.h analyze/tables analyze/names analyze/math analyze/result
 analyze/bottlenecks base store analyze/analysis.h analyze/settings.h analyze/tables analyze/names analyze/math analyze/result analyze/bottlenecks
 analyze/compare     base store analyze/analysis.h analyze/settings.h analyze/tables analyze/names analyze/math analyze/result
 analyze/flame       base store analyze/tables analyze/names analyze/math

@@ -15,6 +15,7 @@
 #define SONDE_IMPORT_RECORDING_WALK_H
 
 #include "format/recording/events.h"
+#include "format/recording/payloads.h"
 #include "import/recording/recording.h"
 
 /* Walks every thread. *ret_counts is filled also when out of memory. */
