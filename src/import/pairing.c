@@ -9,7 +9,7 @@
 #define SORT_NAME sort_kept
 #define SORT_TYPE pairing_kept
 #define SORT_BEFORE(a, b) ((a)->end.ts_ns < (b)->end.ts_ns)
-#include "store/sort_template.h"
+#include "base/sort_template.h"
 
 enum { IS_FREE = UINT32_C(1) << 31 }; /* in pairing_open.flags */
 

@@ -401,7 +401,7 @@ static void give_instant(index_walk *w, const int64_t *row)
 	}
 	w->counts.n_instants++;
 	if (w->sink->instant)
-		w->sink->instant(w->sink->context, site, trace_index_ns(w->trace, row[INSTANT_TIME]), &no_event);
+		w->sink->instant(w->sink->context, site, trace_index_ns(w->trace, row[INSTANT_TIME]), NULL);
 }
 
 static void give_flow(index_walk *w, const int64_t *row)

@@ -50,11 +50,11 @@ echo '[{"cat": "Session", "pid": 1, "tid": 1, "dur": 500, "ts": 3, "ph": "X", "n
 run bottlenecks "$work/onnx.json"
 want_in "$out" "compilation takes much of the time"
 want "torch is named: $out" [ "${out#*TORCH_LOGS}" = "$out" ]
-n=$(grep -c '^RULE(' "$SOURCE/src/analyze/rules.def")
+n=$(grep -c '^RULE(' "$SOURCE/src/analyze/bottlenecks/rules.def")
 run bottlenecks --explain made/traces/nvidia
 want "not $n rules explained" [ "$(grep -cE ' (passed|found|no data|part of [a-z_]+) ' <<< "$out")" -ge "$n" ]
 
-for rule in $(sed -n 's/^RULE(\([a-z_0-9]*\))$/\1/p' "$SOURCE/src/analyze/rules.def"); do
+for rule in $(sed -n 's/^RULE(\([a-z_0-9]*\))$/\1/p' "$SOURCE/src/analyze/bottlenecks/rules.def"); do
 	want "$rule has no test" grep -q "\"$rule\"" "$SOURCE"/tests/unit/analyze/test_rules_*.c
 	want "$rule is not in docs/bottlenecks.md" grep -q "| $rule |" "$SOURCE/docs/bottlenecks.md"
 done

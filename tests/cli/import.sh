@@ -238,7 +238,7 @@ want_in "$err" "sonde: rank 0: one.json
 sonde: rank 1: two.json"
 run info run.sonde
 want_code 0
-want_in "$out" "files of a rank that other files have, numbered by their order"
+want_in "$out" "file of a rank that another file has, numbered by its order"
 want_in "$out" "clocks not comparable: rank 1 shifted"
 # Recordings beside other tools' traces are left out, and named; those that have the name of a trace are not.
 mkdir mixed

@@ -42,7 +42,7 @@ trace_counts trace_count(const sonde_trace *trace)
 	sonde_trace_get_facts(trace, &facts);
 	c.n_lost = facts.n_lost;
 	c.n_repaired = facts.n_repaired;
-	c.n_events = facts.n_events ? facts.n_events : trace->n_events + facts.n_lost;
+	c.n_events = facts.n_events || trace->is_recorded ? facts.n_events : trace->n_events + facts.n_lost;
 	return c;
 }
 

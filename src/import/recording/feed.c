@@ -207,7 +207,7 @@ static void put_processes(feed *f)
 	}
 	for (size_t i = 0; i < f->trace->streams.n; i++) {
 		const stream_block *info = &f->trace->streams.items[i].info;
-		bool program = f->trace->streams.items[i].has_info && *info->program;
+		bool program = f->trace->streams.items[i].has_info && *info->program && info->role == ROLE_PROGRAM;
 		if (f->process_names[i] != INDEX_NONE)
 			name_process(f, f->processes[i], f->process_names[i]);
 		else if (program)

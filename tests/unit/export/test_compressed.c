@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "export/compressed.h"
-#include "import/input.h"
+#include "import/input/input.h"
 
 static const compression kinds[] = { COMPRESSION_GZIP, COMPRESSION_ZSTD };
 

@@ -4,7 +4,7 @@
 
 #include "unit/import/packed.h"
 
-#include "import/input_source.h"
+#include "import/input/source.h"
 
 /* All text, `room` bytes at a time. *ret_damage: NULL if there is none. The caller frees the text. */
 static inline blob decode(const input_decoder *d, blob packed, size_t room, const char **ret_damage)

@@ -1,5 +1,5 @@
 /* What a trace holds, in numbers, and where its ranks came from. */
-#include "unit/store/make_file.h"
+#include "unit/import/recording/make_file.h"
 #include "unit/store/temp_dir.h"
 
 static sonde_trace *open_json(const char *const *texts, size_t n)

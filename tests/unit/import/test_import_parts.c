@@ -1,6 +1,6 @@
 /* The files of a trace into one builder: text, index and recording side by side, with what is known of each. */
-#include "import/facts.h"
-#include "unit/store/make_file.h"
+#include "store/index/facts.h"
+#include "unit/import/recording/make_file.h"
 
 #define EVENT(name) "{\"ph\":\"X\",\"name\":\"" name "\",\"pid\":1,\"tid\":2,\"ts\":1,\"dur\":1}"
 #define RANK(n, events) "{\"distributedInfo\": {\"rank\": " #n "}, \"traceEvents\": [" events "]}"

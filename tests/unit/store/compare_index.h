@@ -104,7 +104,7 @@ static inline bool same_tracks(comparison *c)
 	return true;
 }
 
-static inline bool same_facts(comparison *c, uint64_t slice, uint32_t a, uint32_t b);
+static inline bool same_facts(comparison *c, uint64_t number, uint32_t a, uint32_t b);
 
 static inline bool same_slices(comparison *c)
 {
@@ -185,14 +185,14 @@ static inline bool same_message(const comparison *c, const index_message *x, con
 }
 
 /* What the slice carried. */
-static inline bool same_facts(comparison *c, uint64_t slice, uint32_t a, uint32_t b)
+static inline bool same_facts(comparison *c, uint64_t number, uint32_t a, uint32_t b)
 {
 	int64_t sequence_a = 0, sequence_b = 0;
 	const index_message *x = fact_message(c->messages_a, a, &sequence_a);
 	const index_message *y = fact_message(c->messages_b, b, &sequence_b);
 
 	if (!x != !y || (x && !same_message(c, x, y)) || sequence_a != sequence_b)
-		return differ(c, "slice %llu: another collective", (unsigned long long)slice);
+		return differ(c, "slice %llu: another collective", (unsigned long long)number);
 	return true;
 }
 

@@ -63,7 +63,7 @@ static void log_end(void *context, slice *s)
 	     s->flags & SLICE_ASYNC ? "~" : "", s->flags & SLICE_OPEN ? "?" : "", s->flags & SLICE_REPAIRED ? "!" : "");
 }
 
-static void log_instant(void *context, const trace_site *site, int64_t time_ns, const event *e)
+static void log_instant(void *context, const trace_site *site, int64_t time_ns, const struct event *e)
 {
 	(void)e;
 	note(context, "*%s@%d", name_of(context, site), since(context, time_ns));

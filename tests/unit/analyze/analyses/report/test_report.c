@@ -294,24 +294,17 @@ static void names_have_their_memory_where_it_was_recorded(void **state)
 		    { 114, EVENT_ALLOC, 5, { 1, 2, 36, 0, 36 } }, { 116, END | FORWARD },
 		    { 120, EVENT_FREE, 4, { 0, 1, 64, 0 } }, { 130, END | FORWARD }, { 140, FORWARD },
 		    { 150, END | FORWARD });
-	sonde_trace *t = make_trace(&m), *indexed = NULL;
-	sonde_index *ix = NULL;
-	assert_int_equal(trace_build_index(t, 1, &ix, NULL), SONDE_OK);
-	assert_int_equal(trace_of_index(ix, &indexed, NULL), SONDE_OK);
-	const sonde_trace *both[] = { t, indexed };
-	for (int i = 0; i < 2; i++) {
-		sonde_result *r = report_of(both[i], (sonde_analyze_options){ .sort = "allocated" });
-		const sonde_table *names = sonde_result_find_table(r, "names");
-		size_t last = sonde_table_n_columns(names) - 1;
-		sonde_column c;
-		assert_true(sonde_table_column(names, last - 2, &c));
-		assert_string_equal(c.key, "allocated_bytes");
-		assert_int_equal(sonde_table_cell(names, 0, last - 2).integer, 100);
-		assert_int_equal(sonde_table_cell(names, 0, last - 1).integer, 64);
-		assert_int_equal(sonde_table_cell(names, 0, last).integer, 100);
-		sonde_result_free(r);
-	}
-	sonde_trace_free(indexed);
+	sonde_trace *t = make_trace(&m);
+	sonde_result *r = report_of(t, (sonde_analyze_options){ .sort = "allocated" });
+	const sonde_table *names = sonde_result_find_table(r, "names");
+	size_t last = sonde_table_n_columns(names) - 1;
+	sonde_column c;
+	assert_true(sonde_table_column(names, last - 2, &c));
+	assert_string_equal(c.key, "allocated_bytes");
+	assert_int_equal(sonde_table_cell(names, 0, last - 2).integer, 100);
+	assert_int_equal(sonde_table_cell(names, 0, last - 1).integer, 64);
+	assert_int_equal(sonde_table_cell(names, 0, last).integer, 100);
+	sonde_result_free(r);
 	sonde_trace_free(t);
 	make_done(&m);
 }

@@ -2,9 +2,9 @@
  * Slices of a recording in lanes: whatever operations and scopes do to each other, every one of them is there once, at
  * its time, and lanes nest. Single cases with their lanes: test_recording.c.
  */
-#include "import/recording.h"
-#include "store/builder.h"
-#include "unit/store/make_file.h"
+#include "import/recording/build.h"
+#include "store/build/builder.h"
+#include "unit/import/recording/make_file.h"
 
 enum { A = 40, OP, MAX_EVENTS = 400, MAX_OPEN = 12 };
 
@@ -91,11 +91,11 @@ static sonde_index *index_scene(const scene *s)
 	make_name(&m, A, NAME_SCOPE, "a");
 	make_name(&m, OP, NAME_OP, "op");
 	make_events(&m, 1, s->events, s->n);
-	sonde_trace *t = make_trace(&m);
-	if (trace_build_index(t, 1, &ix, &err))
+	recording *t = make_recording(&m);
+	if (recording_build_index(t, 1, &ix, &err))
 		fail_msg("%s", err.message);
 	assert_int_equal(index_verify(ix, &err), SONDE_OK);
-	sonde_trace_free(t);
+	recording_free(t);
 	make_done(&m);
 	return ix;
 }

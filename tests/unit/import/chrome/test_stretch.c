@@ -1,8 +1,8 @@
 /* A stretch of the event list, read over damage: how many events come, what is counted, and where it goes on. */
 #include "unit/store/make_builder.h"
 
-#include "import/chrome_stretch.h"
-#include "import/input.h"
+#include "import/chrome/stretch.h"
+#include "import/input/input.h"
 
 typedef struct reading {
 	builder *b;

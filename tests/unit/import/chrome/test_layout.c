@@ -1,7 +1,7 @@
 /* Layouts: what is a whole number, and that events whose layout is known are read as those that are new. */
 #include "unit/import/imported.h"
 
-#include "import/chrome.h"
+#include "import/chrome/chrome.h"
 
 static void whole_numbers_are_those_that_come_back_the_same(void **state)
 {

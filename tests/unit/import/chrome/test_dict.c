@@ -2,7 +2,7 @@
 #include "unit/store/make_builder.h"
 
 #include "base/long_text.h"
-#include "import/chrome.h"
+#include "import/chrome/chrome.h"
 
 #define TEXT(text) (const uint8_t *)(text), strlen(text)
 

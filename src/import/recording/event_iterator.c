@@ -7,7 +7,8 @@
 #include <sonde/events.h>
 
 #include "base/error.h"
-#include "store/walk_state.h"
+#include "import/recording/trace.h"
+#include "import/recording/walk_state.h"
 #include <sonde/record.h>
 
 /* Arguments in one piece: n of them, then dimensions, then texts. */
@@ -23,7 +24,8 @@ typedef struct queued_event {
 } queued_event;
 
 struct sonde_events {
-	sonde_trace *trace;
+	sonde_trace *held;
+	const recording *trace; /* of that */
 	walk walk;
 	walk_sink sink;
 	size_t thread, block; /* the next one */
@@ -144,8 +146,8 @@ static queued_event *add_on(sonde_events *x, sonde_event_kind kind, const trace_
 	if (!q)
 		return NULL;
 	*q = (queued_event){ .event = { .kind = kind,
-					.name = site ? trace_text(x->trace, site->name) : "",
-					.category = site ? trace_text(x->trace, site->category) : "",
+					.name = site ? recording_text(x->trace, site->name) : "",
+					.category = site ? recording_text(x->trace, site->category) : "",
 					.time_ns = time_ns - x->trace->start_ns,
 					.pid = (int32_t)x->trace->streams.items[thread->stream].info.pid,
 					.tid = (int32_t)thread->tid,
@@ -170,7 +172,7 @@ static void give_args(queued_event *q, packed_args *args)
 static void set_device(sonde_events *x, queued_event *q, uint32_t device)
 {
 	char buffer[32];
-	const char *name = trace_device_name(x->trace, x->walk.thread->stream, device, buffer, sizeof buffer);
+	const char *name = recording_device_name(x->trace, x->walk.thread->stream, device, buffer, sizeof buffer);
 
 	if (name == buffer) {
 		q->text = strdup(buffer);
@@ -182,11 +184,11 @@ static void set_device(sonde_events *x, queued_event *q, uint32_t device)
 
 static void set_stream(sonde_events *x, queued_event *q, uint32_t id)
 {
-	const trace_site *stream = trace_site_of(x->walk.stream, id);
+	const trace_site *stream = recording_site_of(x->walk.stream, id);
 
 	if (!stream || stream->kind != NAME_STREAM)
 		return;
-	q->event.stream = trace_text(x->trace, stream->name);
+	q->event.stream = recording_text(x->trace, stream->name);
 	set_device(x, q, stream->record->category);
 }
 
@@ -344,7 +346,7 @@ static void clear_queue(sonde_events *x)
 /* One block, or the end of a thread. False after the last. */
 static bool walk_on(sonde_events *x)
 {
-	const sonde_trace *t = x->trace;
+	const recording *t = x->trace;
 
 	if (x->thread == t->threads.n || x->failed || x->walk.failed)
 		return false;
@@ -368,18 +370,21 @@ static bool walk_on(sonde_events *x)
 
 sonde_status sonde_events_open(const sonde_trace *trace, sonde_events **ret_events, sonde_error *err)
 {
+	const recording *from = trace_recording(trace);
+
 	*ret_events = NULL;
-	if (trace_is_imported(trace))
+	if (!from)
 		return error_set(err, SONDE_E_UNSUPPORTED, -1,
 				 "the trace is not a recording of Sonde; <sonde/query.h> reads its events");
 	sonde_events *x = calloc(1, sizeof *x);
-	const char **names = calloc(trace->threads.n + 1, sizeof *names);
+	const char **names = calloc(from->threads.n + 1, sizeof *names);
 	if (!x || !names) {
 		free(x);
 		free(names);
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	}
-	x->trace = trace_hold(trace);
+	x->held = trace_hold(trace);
+	x->trace = from;
 	x->names = names;
 	x->sink = (walk_sink){ .context = x,
 			       .named = on_named,
@@ -393,7 +398,7 @@ sonde_status sonde_events_open(const sonde_trace *trace, sonde_events **ret_even
 			       .device = on_device,
 			       .op_meta = on_op_meta,
 			       .meta = on_meta };
-	x->walk.trace = trace;
+	x->walk.trace = from;
 	x->walk.sink = &x->sink;
 	*ret_events = x;
 	return SONDE_OK;
@@ -429,8 +434,8 @@ sonde_status sonde_events_close(sonde_events *x, sonde_error *err)
 	free(x->walk.n_open);
 	free(x->names);
 	arena_done(&x->texts);
-	bool is_broken = trace_is_broken(x->trace);
-	sonde_trace_free(x->trace);
+	bool is_broken = trace_is_broken(x->held);
+	sonde_trace_free(x->held);
 	free(x);
 	if (is_broken)
 		return error_set(err, SONDE_E_IO, -1, "the file was cut off while it was read: events are missing");

@@ -1,7 +1,7 @@
 /* Where values end and events begin, in sound text and in damaged text. */
 #include "unit/store/make_builder.h"
 
-#include "import/chrome_scan.h"
+#include "import/chrome/scan.h"
 
 /* Exactly this long, so that a sanitizer sees a read behind it. */
 static uint8_t *exact(const char *text, size_t len)

@@ -2,7 +2,7 @@
 #include <sonde/events.h>
 #include <sonde/record.h>
 #include "unit/record/recorded.h"
-#include "unit/store/make_file.h"
+#include "unit/import/recording/make_file.h"
 
 enum { A = 40, B, STEP, PHASE, MODULE, MARK, COUNTER, OP, QUEUE, NPU };
 

@@ -1,6 +1,6 @@
 /* A feed and its places copied: the copy has all of it and points to its own operations. */
-#include "import/recording_feed.h"
-#include "unit/store/make_file.h"
+#include "import/recording/feed.h"
+#include "unit/import/recording/make_file.h"
 
 static saved_args *make_args(builder *b, int64_t value)
 {
@@ -22,7 +22,7 @@ static bool same_args(const saved_args *a, const saved_args *b)
 
 typedef struct scene {
 	maker m;
-	sonde_trace *t;
+	recording *t;
 	builder *b;
 	feed f;
 } scene;
@@ -34,7 +34,7 @@ static void begin(scene *s)
 	make_start(&s->m);
 	make_name(&s->m, 40, NAME_SCOPE, "a");
 	MAKE_EVENTS(&s->m, 1, { 10, 40 }, { 20, END | 40 });
-	s->t = make_trace(&s->m);
+	s->t = make_recording(&s->m);
 	s->f = (feed){ .builder = s->b, .args = { .builder = s->b }, .queue = UINT32_MAX };
 	assert_true(s->b && feed_use(&s->f, s->t));
 	for (int i = 0; i < 2; i++) {
@@ -54,7 +54,7 @@ static void end(scene *s)
 {
 	feed_done(&s->f);
 	builder_free(s->b);
-	sonde_trace_free(s->t);
+	recording_free(s->t);
 	make_done(&s->m);
 }
 

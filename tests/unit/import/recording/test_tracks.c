@@ -1,19 +1,19 @@
 /* Processes, tracks and sites of a recording, in the numbers of its index. */
-#include "import/recording.h"
-#include "store/builder.h"
-#include "unit/store/make_file.h"
+#include "import/recording/build.h"
+#include "store/build/builder.h"
+#include "unit/import/recording/make_file.h"
 
 enum { A = 40, STEP, PHASE, OP, GPU_QUEUE, NPU, NPU_QUEUE, LOAD };
 
 static sonde_index *index_made(maker *m)
 {
-	sonde_trace *t = make_trace(m);
+	recording *t = make_recording(m);
 	sonde_index *ix = NULL;
 	sonde_error err = { .message = "" };
 
-	if (trace_build_index(t, 1, &ix, &err))
+	if (recording_build_index(t, 1, &ix, &err))
 		fail_msg("%s", err.message);
-	sonde_trace_free(t);
+	recording_free(t);
 	make_done(m);
 	return ix;
 }
