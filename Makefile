@@ -42,7 +42,7 @@ fuzz: # each parser for FUZZ_SECONDS
 	@tools/build.sh fuzz fuzzers
 	@tools/fuzz.sh $(FUZZ_SECONDS)
 
-install: all # make install PREFIX=DIR; DESTDIR is honoured
+install: all # make install PREFIX=DIR; honors DESTDIR
 	cmake --install build/release --prefix '$(PREFIX)'
 
 format: # lay out the code
