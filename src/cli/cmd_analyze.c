@@ -9,7 +9,7 @@
 enum { LIST };
 
 static const option_def analyze_options[] = {
-	{ .name = "list", .id = LIST, .help = "the analyses; with NAME its settings", .group = "What to look at" },
+	{ .name = "list", .id = LIST, .help = "list the analyses, or the settings of NAME", .group = "Selection" },
 	SELECT_STEPS,
 	SELECT_RANKS,
 	SELECT_FROM,
@@ -104,8 +104,8 @@ static int run(const command *self, int argc, char **argv)
 
 const command analyze_command = {
 	.name = "analyze",
-	.group = "analyse",
-	.summary = "Run an analysis by its name",
+	.group = "analyze",
+	.summary = "Run an analysis by name",
 	.usage = "NAME [options] FILE...",
 	.examples = { "sonde analyze --list", "sonde analyze report --steps 11..200 run.sonde",
 		      "sonde analyze report --html -o report.html trace.json.gz" },

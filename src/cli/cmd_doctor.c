@@ -179,7 +179,7 @@ static int run(const command *self, int argc, char **argv)
 const command doctor_command = {
 	.name = "doctor",
 	.group = "record",
-	.summary = "Check what can be recorded on this machine",
+	.summary = "Check what this machine can record",
 	.usage = "[options]",
 	.examples = { "sonde doctor", "sonde doctor --json", "sonde doctor | grep -v ^ok" },
 	.options = doctor_options,

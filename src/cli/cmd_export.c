@@ -214,7 +214,7 @@ static int run(const command *self, int argc, char **argv)
 const command export_command = {
 	.name = "export",
 	.group = "share",
-	.summary = "Write a trace in another tool's format",
+	.summary = "Write Chrome trace JSON for Perfetto",
 	.usage = "[options] FILE...",
 	.examples = { "sonde export -o run.json run.sonde", "sonde export -o run.json.gz run.sonde",
 		      "sonde export --set args=no run.sonde > run.json" },

@@ -10,8 +10,8 @@ static const option_def hta_options[] = {
 
 const command hta_command = {
 	.name = "hta",
-	.group = "analyse",
-	.summary = "Show what devices did and why they waited, rank by rank",
+	.group = "analyze",
+	.summary = "Show device time and the causes of waiting, per rank",
 	.usage = "[options] FILE...",
 	.examples = { "sonde hta trace.json.gz", "sonde hta --steps 11..20 rank*.json.gz",
 		      "sonde hta --compat hta --json trace.json.gz" },

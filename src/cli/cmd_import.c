@@ -18,7 +18,7 @@ static int run(const command *self, int argc, char **argv)
 const command import_command = {
 	.name = "import",
 	.group = "share",
-	.summary = "Turn another tool's trace into a file that opens at once",
+	.summary = "Convert a trace to a .sonde file that opens at once",
 	.usage = "[-o FILE] FILE...",
 	.examples = { "sonde import trace.json.gz", "sonde import -o run.sonde rank0.json rank1.json",
 		      "sonde import -o trace.sonde - < trace.json.gz" },

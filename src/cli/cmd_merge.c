@@ -29,7 +29,7 @@ static int run(const command *self, int argc, char **argv)
 const command merge_command = {
 	.name = "merge",
 	.group = "share",
-	.summary = "Put the traces of many ranks into one file, on one clock",
+	.summary = "Merge the traces of many ranks into one file",
 	.usage = "[-o FILE] FILE FILE... | DIRECTORY",
 	.examples = { "sonde merge -o run.sonde rank0.json.gz rank1.json.gz", "sonde merge -o run.sonde traces/",
 		      "sonde merge traces/" },

@@ -4,8 +4,8 @@
 #include "cli/select.h"
 
 static const option_def report_options[] = {
-	{ .name = "tree", .id = OPTION_TREE, .help = "names as a tree of who called whom", .group = "What to show" },
-	{ .name = "threads", .id = OPTION_THREADS, .help = "one table per thread" },
+	{ .name = "tree", .id = OPTION_TREE, .help = "show names as a call tree", .group = "Selection" },
+	{ .name = "threads", .id = OPTION_THREADS, .help = "print one table per thread" },
 	SELECT_STEPS,
 	SELECT_RANKS,
 	SELECT_WARMUP_TOO,
@@ -20,8 +20,8 @@ static const option_def report_options[] = {
 
 const command report_command = {
 	.name = "report",
-	.group = "analyse",
-	.summary = "Show where the time went, name by name",
+	.group = "analyze",
+	.summary = "Show where the time went, by name",
 	.usage = "[options] FILE...",
 	.examples = { "sonde report run.sonde", "sonde report --tree --steps 11..200 run.sonde",
 		      "sonde report --csv -o run.csv run.sonde" },

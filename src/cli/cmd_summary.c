@@ -10,7 +10,7 @@ static const option_def summary_options[] = {
 const command summary_command = {
 	.name = "summary",
 	.group = "look",
-	.summary = "Show what a run did on one screen: time, steps, memory",
+	.summary = "Summarize a run on one screen: time, steps, memory",
 	.usage = "[options] FILE...",
 	.examples = { "sonde summary run.sonde", "sonde summary --json run.sonde",
 		      "sonde summary rank0.sonde rank1.sonde" },

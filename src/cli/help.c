@@ -28,7 +28,7 @@ void help_print_command(const command *c)
 		if (option->help)
 			put_option(option);
 	}
-	printf("\nman sonde-%s says more.\n", c->name);
+	printf("\nSee man sonde-%s.\n", c->name);
 }
 
 void help_print_options(const command *c)

@@ -23,8 +23,11 @@ const option_def import_options[] = {
 	  .id = IMPORT_OUTPUT,
 	  .letter = 'o',
 	  .argument = "FILE",
-	  .help = "where to (the name of the trace, ending in .sonde)" },
-	{ .name = "threads", .id = IMPORT_THREADS, .argument = "N", .help = "threads to use (all processors)" },
+	  .help = "write to FILE (default: the trace's name with .sonde)" },
+	{ .name = "threads",
+	  .id = IMPORT_THREADS,
+	  .argument = "N",
+	  .help = "use N threads (default: all processors, up to 16)" },
 	{ .name = NULL },
 };
 

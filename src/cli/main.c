@@ -48,7 +48,7 @@ static void print_commands(void)
 {
 	const char *group = "";
 
-	puts("Sonde records programs that train or serve models and says where time goes.\n\n"
+	puts("Sonde profiles programs that train or serve models.\n\n"
 	     "usage: sonde COMMAND [options] ...\n");
 	for (size_t i = 0; i < N_COMMANDS; i++) {
 		bool is_new = strcmp(commands[i]->group, group) != 0;
@@ -56,7 +56,7 @@ static void print_commands(void)
 		group = commands[i]->group;
 		printf("%-8s %-11s  %s\n", is_new ? group : "", commands[i]->name, commands[i]->summary);
 	}
-	puts("\nsonde help COMMAND shows the options of a command, sonde --version the version.");
+	puts("\nsonde help COMMAND shows its options; sonde --version prints the version.");
 }
 
 static const char *command_name(const void *list, size_t index)

@@ -23,11 +23,11 @@ enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_MARKDOWN, OPTION_HTML, OPTION_TABL
 
 #define OUTPUT_JSON                                                                                                    \
 	{                                                                                                              \
-		.name = "json", .id = OPTION_JSON, .help = "JSON with exact values, for programs"                      \
+		.name = "json", .id = OPTION_JSON, .help = "print JSON with exact values"                              \
 	}
 #define OUTPUT_CSV                                                                                                     \
 	{                                                                                                              \
-		.name = "csv", .id = OPTION_CSV, .help = "the table as CSV, for spreadsheets"                          \
+		.name = "csv", .id = OPTION_CSV, .help = "print CSV with exact values"                                 \
 	}
 #define OUTPUT_FILE                                                                                                    \
 	{                                                                                                              \
@@ -37,15 +37,15 @@ enum { OPTION_JSON = 1000, OPTION_CSV, OPTION_MARKDOWN, OPTION_HTML, OPTION_TABL
 #define OUTPUT_COLOR                                                                                                   \
 	{                                                                                                              \
 		.name = "color", .id = OPTION_COLOR, .argument = "WHEN",                                               \
-		.help = "auto (on a terminal), always or never"                                                        \
+		.help = "use color: auto (default), always or never"                                                   \
 	}
 /* Every form of a result: the help of --json mentions the others, the rest is in the manual. `heading` stands above;
    NULL: none. */
 /* clang-format off */
 #define OUTPUT_ALL(heading) \
-	{ .name = "json", .id = OPTION_JSON, .help = "for programs; also --csv, --markdown and --html", .group = heading }, \
+	{ .name = "json", .id = OPTION_JSON, .help = "print JSON; also --csv, --markdown and --html", .group = heading }, \
 	{ .name = "output", .id = OPTION_OUTPUT, .letter = 'o', .argument = "FILE", \
-	  .help = "write to FILE; .json, .csv, .md, .html: in that format" }, \
+	  .help = "write to FILE; .json, .csv, .md, .html select the format" }, \
 	{ .name = "csv", .id = OPTION_CSV }, \
 	{ .name = "markdown", .id = OPTION_MARKDOWN }, \
 	{ .name = "html", .id = OPTION_HTML }, \

@@ -19,10 +19,10 @@ enum {
 
 /* clang-format off */
 #define PICTURE_OPTIONS \
-	{ .name = "min-duration", .id = PICTURE_MIN, .argument = "T", .help = "leave out what is shorter: 20us, 1ms" }, \
-	{ .name = "group-small", .id = PICTURE_SMALL, .argument = "T", .help = "show what is shorter as one with its neighbours" }, \
-	{ .name = "max-depth", .id = PICTURE_DEPTH, .argument = "N", .help = "only the outermost N levels" }, \
-	{ .name = "python", .id = PICTURE_PYTHON, .help = "with Python's functions (default); --no-python without" }, \
+	{ .name = "min-duration", .id = PICTURE_MIN, .argument = "T", .help = "omit shorter slices, such as 20us or 1ms" }, \
+	{ .name = "group-small", .id = PICTURE_SMALL, .argument = "T", .help = "merge adjacent slices shorter than T" }, \
+	{ .name = "max-depth", .id = PICTURE_DEPTH, .argument = "N", .help = "show the outermost N levels" }, \
+	{ .name = "python", .id = PICTURE_PYTHON, .help = "include Python functions (default); or --no-python" }, \
 	{ .name = "no-python", .id = PICTURE_NO_PYTHON }
 /* clang-format on */
 

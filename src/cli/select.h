@@ -31,16 +31,16 @@ enum {
 };
 
 /* clang-format off */
-#define SELECT_STEPS { .name = "steps", .id = OPTION_STEPS, .argument = "A..B", .help = "only steps A to B; also A, A.. and ..B" }
-#define SELECT_RANKS { .name = "ranks", .id = OPTION_RANKS, .argument = "LIST", .help = "only these ranks: 0,2-4" }
-#define SELECT_FROM { .name = "from", .id = OPTION_FROM, .argument = "T", .help = "what began from T on, --to T before T: 1.5s, 20ms" }
+#define SELECT_STEPS { .name = "steps", .id = OPTION_STEPS, .argument = "A..B", .help = "select steps A to B; also A, A.. and ..B" }
+#define SELECT_RANKS { .name = "ranks", .id = OPTION_RANKS, .argument = "LIST", .help = "select ranks, such as 0,2-4 (default all)" }
+#define SELECT_FROM { .name = "from", .id = OPTION_FROM, .argument = "T", .help = "select events since T, with --to T until T: 1.5s, 20ms" }
 #define SELECT_TO { .name = "to", .id = OPTION_TO, .argument = "T" }
-#define SELECT_WARMUP { .name = "warmup", .id = OPTION_WARMUP, .argument = "RULE", .help = "steps to leave out: auto, none or a number" }
-#define SELECT_COMPAT { .name = "compat", .id = OPTION_COMPAT, .argument = "TOOL", .help = "by the definitions of TOOL: hta or tracelens" }
-#define SELECT_SET { .name = "set", .id = OPTION_SET, .argument = "KEY=VALUE", .help = "change a threshold; NAME --list shows them" }
-#define SELECT_TOP { .name = "top", .id = OPTION_TOP, .argument = "N", .help = "N rows, or all (20 for people, all in --json, --csv)" }
-#define SELECT_FILTER { .name = "filter", .id = OPTION_FILTER, .argument = "TEXT", .help = "only names with TEXT; ^TEXT begins, TEXT$ ends" }
-#define SELECT_SORT { .name = "sort", .id = OPTION_SORT, .argument = "COL", .help = "by total (default), self, calls, avg, p95, max, name ..." }
+#define SELECT_WARMUP { .name = "warmup", .id = OPTION_WARMUP, .argument = "RULE", .help = "skip first steps: auto (default), none or a number" }
+#define SELECT_COMPAT { .name = "compat", .id = OPTION_COMPAT, .argument = "TOOL", .help = "use the definitions of hta or tracelens" }
+#define SELECT_SET { .name = "set", .id = OPTION_SET, .argument = "KEY=VALUE", .help = "change a threshold; sonde analyze NAME --list lists them" }
+#define SELECT_TOP { .name = "top", .id = OPTION_TOP, .argument = "N", .help = "show N rows, or all (default 20; JSON and CSV: all)" }
+#define SELECT_FILTER { .name = "filter", .id = OPTION_FILTER, .argument = "TEXT", .help = "select names with TEXT; ^TEXT: at start, TEXT$: at end" }
+#define SELECT_SORT { .name = "sort", .id = OPTION_SORT, .argument = "COL", .help = "sort by total (default), self, calls, avg, p95, max, name" }
 /* Where --help has no room for it. */
 #define SELECT_WARMUP_TOO { .name = "warmup", .id = OPTION_WARMUP, .argument = "RULE" }
 /* Those that not every analysis knows. */

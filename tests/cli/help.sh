@@ -17,7 +17,7 @@ for args in help --help -h "help help"; do
 	want_out "$list"
 done
 want "summaries do not begin in one column: $list" [ "$(sed -n '/^record /,/^$/{/^$/d;s/^\(.\{21\} \).*/\1/;/ $/!p}' <<< "$list")" = "" ]
-for group in record look analyse share; do
+for group in record look analyze share; do
 	want "no group $group" grep -q "^$group " <<< "$list"
 done
 
@@ -29,7 +29,7 @@ for name in $commands; do
 	want_one_screen
 	help=$out
 	want_in "$help" "usage: sonde $name "
-	want_in "$help" "man sonde-$name says more."
+	want_in "$help" "See man sonde-$name."
 	want "not three examples" [ "$(grep -c "^  sonde $name" <<< "$help")" = 3 ]
 	for args in --help -h; do
 		run "$name" $args
