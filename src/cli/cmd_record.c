@@ -75,8 +75,8 @@ static const option_def record_options[] = {
 #define SETTING(name, NAME, kind, value, expected, argument, help) ROW_##kind(name, NAME, kind, argument, help)
 #define SETTING_VARIABLE(...)
 #include "base/record_settings.def"
-	{ .name = "args", .id = ARGS, .help = "the program's arguments too (they may hold secrets)" },
-	{ .name = "interval", .id = INTERVAL, .argument = "MS", .help = "time between samples of the processes (100)" },
+	{ .name = "args", .id = ARGS, .help = "store the program's arguments (may hold secrets)" },
+	{ .name = "interval", .id = INTERVAL, .argument = "MS", .help = "sample processes every MS milliseconds (default 100)" },
 #undef ROW_PATH
 #undef ROW_NUMBER
 #undef ROW_LIST
