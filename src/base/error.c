@@ -33,6 +33,5 @@ sonde_status error_of_stream(sonde_error *err, FILE *out)
 {
 	if (fflush(out) == 0 && !ferror(out))
 		return SONDE_OK;
-	return error_set(err, SONDE_E_IO, -1, "cannot write the result: %s",
-			 errno ? strerror(errno) : "the stream failed");
+	return error_set(err, SONDE_E_IO, -1, "cannot write the result: %s", errno ? strerror(errno) : "write error");
 }

@@ -43,7 +43,7 @@ static bool check_name(const char *wanted)
 	if (meant)
 		say("analyze: no analysis '%s'; did you mean '%s'?", wanted, meant);
 	else
-		say("analyze: no analysis '%s'; sonde analyze --list shows them", wanted);
+		say("analyze: no analysis '%s'; sonde analyze --list lists them", wanted);
 	return false;
 }
 
@@ -96,7 +96,7 @@ static int run(const command *self, int argc, char **argv)
 	if (lists && n == 0)
 		return list_analyses();
 	if (n == 0)
-		return say_usage(self, "no NAME given; sonde analyze --list shows them");
+		return say_usage(self, "no NAME given; sonde analyze --list lists them");
 	if (!check_name(argv[0]) || !selection_end(&s, self))
 		return EXIT_USAGE;
 	return lists ? list_settings(argv[0]) : analysis_run(self, argv[0], argv + 1, n - 1, &s.options, &to);

@@ -185,9 +185,9 @@ static int run(const command *self, int argc, char **argv)
 	if (!selection_end(&s, self))
 		return EXIT_USAGE;
 	if (how.baseline ? n != 1 : n < 2)
-		return say_usage(self, how.baseline ? "--baseline needs one FILE" : "it takes two FILEs to compare");
+		return say_usage(self, how.baseline ? "--baseline needs one FILE" : "needs at least two FILEs");
 	if (n > SONDE_COMPARE_MAX)
-		return say_usage(self, "at most %d FILEs can be compared at once", SONDE_COMPARE_MAX);
+		return say_usage(self, "accepts at most %d FILEs", SONDE_COMPARE_MAX);
 	name_of_file(argv[0], name, sizeof name);
 	if (!how.baseline_name && *name)
 		how.baseline_name = name;

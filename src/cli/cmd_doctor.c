@@ -64,7 +64,7 @@ static void print_save(const left_out *l, const sonde_left_ring *ring)
 	} else if (!ring->has_events) {
 		fputs("  it has no events to save", l->out);
 	} else if (*ring->recording) {
-		fputs("  the recording is gone, so its events cannot be saved", l->out);
+		fputs("  its events cannot be saved: the recording does not exist", l->out);
 	} else {
 		fputs("  save its events and free it: sonde report FILE, with its recording", l->out);
 	}
@@ -80,7 +80,7 @@ static void print_left(void *context, const sonde_left_ring *ring)
 	screen_put(l->out, ring->path, l->utf8);
 	fprintf(l->out, "\n  %s of ", format_bytes(text, ring->bytes));
 	screen_put(l->out, *ring->program ? ring->program : "a program", l->utf8);
-	fprintf(l->out, ", process %d, which is gone\n  recording: ", (int)ring->pid);
+	fprintf(l->out, ", process %d (ended)\n  recording: ", (int)ring->pid);
 	screen_put(l->out, *ring->recording ? ring->recording : "unknown", l->utf8);
 	fputc('\n', l->out);
 	print_save(l, ring);
@@ -112,7 +112,7 @@ static void print_text(FILE *out, const finding *findings, size_t n)
 
 	for (size_t i = 0; i < n; i++)
 		n_counts[findings[i].state]++;
-	fprintf(out, "%s: %zu of %zu checks are fine, %zu limited, %zu missing.\n\n",
+	fprintf(out, "%s: %zu of %zu checks ok, %zu limited, %zu missing.\n\n",
 		doctor_can_record(findings, n) ? "This machine can record" : "Recording will not work here",
 		n_counts[CHECK_OK], n, n_counts[CHECK_LIMITED], n_counts[CHECK_MISSING]);
 	for (size_t i = 0; i < n; i++) {
@@ -160,7 +160,7 @@ static int run(const command *self, int argc, char **argv)
 
 	for (int id; (id = options_next(&o)) != OPTIONS_END;) {
 		if (id == OPTIONS_OPERAND)
-			return say_usage(self, "'%s' is one argument too many", o.value);
+			return say_usage(self, "unexpected argument '%s'", o.value);
 		if (id < 0 || !output_option(&to, &o, id))
 			return options_exit_code(id);
 	}

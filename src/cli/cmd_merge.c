@@ -22,7 +22,7 @@ static int run(const command *self, int argc, char **argv)
 			return options_exit_code(id);
 	}
 	if (r.n_files == 1 && !is_directory(r.files[0]))
-		return say_usage(self, "at least two files, or a directory");
+		return say_usage(self, "needs at least two files, or a directory");
 	return import_run(self, &r);
 }
 

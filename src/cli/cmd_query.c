@@ -103,7 +103,7 @@ static int read_sql(const char *path, char **ret_sql)
 		fclose(in);
 	if (*ret_sql)
 		return EXIT_OK;
-	say("%s: %s", is_stdin ? "standard input" : path, error == EILSEQ ? "this is no SQL" : strerror(error));
+	say("%s: %s", is_stdin ? "standard input" : path, error == EILSEQ ? "not SQL text" : strerror(error));
 	return EXIT_INPUT;
 }
 

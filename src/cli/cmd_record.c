@@ -219,7 +219,7 @@ static int choose_paths(recording *r)
 		r->path = r->default_path;
 	}
 	if (*r->path != '/' && !getcwd(directory, sizeof directory)) {
-		say("cannot tell the current directory: %s", strerror(errno));
+		say("cannot read the current directory: %s", strerror(errno));
 		return EXIT_ENVIRONMENT;
 	}
 	len = append_escaped(r->part_pattern, len, directory);
@@ -341,9 +341,9 @@ static void add_index(const recording *r, const program *p)
 	signal(SIGINT, SIG_IGN);
 	sigprocmask(SIG_UNBLOCK, &interrupt, NULL);
 	if (x.stopped)
-		say("%s has no index: interrupted; everything recorded is there", r->path);
+		say("%s: indexing was interrupted; the recording is complete", r->path);
 	else if (status)
-		say("%s: %s; everything recorded is there", r->path, err.message);
+		say("%s: %s; the recording is complete", r->path, err.message);
 }
 
 static void say_killed(const recording *r, int wait_status, uint64_t n_recovered)

@@ -75,7 +75,7 @@ static bool take_option(const options *o, int id, asked *a)
 		return a->how.allow_remote = true;
 	case HOST:
 		if (a->how.n_hosts == HOSTS_MAX)
-			return say_usage(o->command, "--host at most %d times", HOSTS_MAX), false;
+			return say_usage(o->command, "--host may be given at most %d times", HOSTS_MAX), false;
 		a->hosts[a->how.n_hosts++] = o->value;
 		return true;
 	case MAX_UPLOAD:
@@ -107,7 +107,7 @@ static void open_browser(const char *url)
 	posix_spawnattr_setsigmask(&signals, &none);
 	posix_spawnattr_setflags(&signals, POSIX_SPAWN_SETSIGMASK);
 	if (posix_spawnp(&pid, arguments[0], &quiet, &signals, arguments, environ) != 0)
-		say("serve: there is no xdg-open; open the address yourself");
+		say("serve: xdg-open is not installed; open the address in a browser");
 	posix_spawn_file_actions_destroy(&quiet);
 	posix_spawnattr_destroy(&signals);
 }
@@ -132,7 +132,7 @@ static int serve(const asked *a, char *const *paths, size_t n_paths, const sigse
 	printf("%s\n", sonde_server_url(server));
 	fflush(stdout);
 	if (!sonde_server_has_page(server))
-		say("serve: built without the page: install nodejs and npm and build again; the API is there");
+		say("serve: built without the page, only the API works; install nodejs and npm and build again");
 	if (a->opens_browser)
 		open_browser(sonde_server_url(server));
 	sigwait(ends, &number);

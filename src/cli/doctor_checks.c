@@ -105,7 +105,7 @@ static void check_cores(finding *f)
 	read_line("/sys/devices/system/cpu/online", online, sizeof online);
 	tell(f, n > 1 ? CHECK_OK : CHECK_LIMITED, "%d usable (online: %s)", n, *online ? online : "unknown");
 	if (n == 1)
-		advise(f, "the writer of the recording shares it with the program");
+		advise(f, "the writer thread shares it with the program");
 }
 
 static void check_memory(finding *f)
@@ -151,7 +151,8 @@ static void check_clock(finding *f)
 	tell(f, is_used ? CHECK_OK : CHECK_LIMITED, "%sinvariant TSC, clocksource %s: %s", is_steady ? "" : "no ",
 	     has_source ? source : "unknown", is_used ? "time stamps by TSC" : "by clock_gettime");
 	if (!is_used)
-		advise(f, is_steady ? "slower; dmesg | grep -i tsc says why" : "slower; nothing to do on this CPU");
+		advise(f, is_steady ? "slower; for the reason see dmesg | grep -i tsc"
+				    : "slower; nothing to do on this CPU");
 }
 #elif defined(__aarch64__)
 static void check_clock(finding *f)
@@ -161,7 +162,7 @@ static void check_clock(finding *f)
 #else
 static void check_clock(finding *f)
 {
-	tell(f, CHECK_LIMITED, "time stamps by clock_gettime: no counter is known for this CPU");
+	tell(f, CHECK_LIMITED, "time stamps by clock_gettime: no known counter on this CPU");
 }
 #endif
 
@@ -175,7 +176,7 @@ static void check_shm(finding *f)
 	in_root(path, "/dev/shm");
 	if (statvfs(path, &fs) != 0 || access(path, W_OK) != 0) {
 		tell(f, CHECK_LIMITED, "/dev/shm: %s", strerror(errno));
-		advise(f, "rings lie beside the recording; mount a tmpfs");
+		advise(f, "rings go beside the recording; mount a tmpfs");
 		return;
 	}
 	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -222,7 +223,7 @@ static void check_output(finding *f)
 
 	if (access(".", W_OK | X_OK) != 0 || statvfs(".", &fs) != 0) {
 		tell(f, CHECK_MISSING, "the current directory: %s", strerror(errno));
-		advise(f, "record with -o to a place that can be written");
+		advise(f, "record with -o to a writable directory");
 		return;
 	}
 	uint64_t free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -230,7 +231,7 @@ static void check_output(finding *f)
 	tell(f, is_small ? CHECK_LIMITED : CHECK_OK, "the current directory is writable, %s free",
 	     format_bytes(text, free_bytes));
 	if (is_small)
-		advise(f, "record with -o to a place with more room");
+		advise(f, "record with -o to a directory with more space");
 }
 
 static void check_limit(finding *f, int resource, const char *what, uint64_t enough, const char *advice)

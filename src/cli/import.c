@@ -94,12 +94,12 @@ static bool may_replace(const char *path)
 static int check_output(const import_request *r, const char *path)
 {
 	if (output_is_among(path, r->files, r->n_files)) {
-		say("%s: is read, it cannot be written as well: -o FILE", path);
+		say("%s: is an input file and cannot be overwritten; use -o FILE", path);
 		return EXIT_USAGE;
 	}
 	if (may_replace(path))
 		return EXIT_OK;
-	say("%s: exists and is not a Sonde file; it is left alone", path);
+	say("%s: exists and is not a Sonde file; not overwritten", path);
 	return EXIT_ENVIRONMENT;
 }
 
@@ -114,7 +114,7 @@ static int find_output(const command *c, const import_request *r, char *ret_path
 {
 	if (r->output) {
 		if (strcmp(r->output, "-") == 0)
-			return say_usage(c, "-o needs a FILE: a trace is not written to standard output");
+			return say_usage(c, "-o needs a FILE: a trace cannot go to standard output");
 		if ((size_t)snprintf(ret_path, size, "%s", r->output) < size && *ret_path)
 			return check_given(c, r, ret_path);
 		return say_usage(c, "-o needs a FILE");

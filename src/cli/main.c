@@ -75,9 +75,9 @@ static int refuse_command(const char *name)
 	if (meant)
 		say("no command '%s'; did you mean '%s'?", name, meant);
 	else if (access(name, F_OK) == 0)
-		say("no command '%s'; to look into that file: sonde report %s", name, name);
+		say("no command '%s'; to report on that file: sonde report %s", name, name);
 	else
-		say("no command '%s'; sonde help lists them", name);
+		say("no command '%s'; sonde help lists the commands", name);
 	return EXIT_USAGE;
 }
 

@@ -176,7 +176,7 @@ static void say_choices(const options *o, const char *word, const char *const *c
 
 	for (size_t i = 0, len = 0; choices[i] && len < sizeof list; i++)
 		len += (size_t)snprintf(list + len, sizeof list - len, "%s%s", i ? ", " : "", choices[i]);
-	say_usage(o->command, "--%s has no '%s', only %s", o->option->name, word, list);
+	say_usage(o->command, "--%s does not accept '%s'; choose %s", o->option->name, word, list);
 }
 
 static bool find_choice(const options *o, const char *word, const char *const *choices, size_t *ret_index)
@@ -189,7 +189,8 @@ static bool find_choice(const options *o, const char *word, const char *const *c
 	}
 	const char *meant = nearest(word, choice_at, choices);
 	if (meant)
-		say("%s: --%s has no '%s'; did you mean '%s'?", o->command->name, o->option->name, word, meant);
+		say("%s: --%s does not accept '%s'; did you mean '%s'?", o->command->name, o->option->name, word,
+		    meant);
 	else
 		say_choices(o, word, choices);
 	return false;

@@ -134,7 +134,7 @@ int output_choose(output *to, const command *c)
 		if (can_write(c, &file_ends[i]))
 			len += (size_t)snprintf(list + len, sizeof list - len, "%s.%s", len ? ", " : "",
 						file_ends[i].text);
-	return say_usage(c, "it cannot write '%s', only %s", to->path, list);
+	return say_usage(c, "cannot write '%s'; supported: %s", to->path, list);
 }
 
 /* Is the word among those that commas separate? */
@@ -232,12 +232,12 @@ int output_check(const output *to, char *const *files, size_t n_files)
 	if (!to->path || stat(to->path, &st) != 0 || !S_ISREG(st.st_mode))
 		return EXIT_OK;
 	if (output_is_among(to->path, files, n_files)) {
-		say("%s: is read, it cannot be written as well: -o FILE", to->path);
+		say("%s: is an input file and cannot be overwritten; use -o FILE", to->path);
 		return EXIT_USAGE;
 	}
 	if (!is_recording(to->path))
 		return EXIT_OK;
-	say("%s: exists and is a Sonde file; it is left alone", to->path);
+	say("%s: exists and is a Sonde file; not overwritten", to->path);
 	return EXIT_ENVIRONMENT;
 }
 
@@ -298,8 +298,7 @@ static int write_failed(const output *to)
 {
 	if (errno == EPIPE)
 		return EXIT_OK;
-	say("%s: cannot write: %s", to->path ? to->path : "standard output",
-	    errno ? strerror(errno) : "the stream failed");
+	say("%s: cannot write: %s", to->path ? to->path : "standard output", errno ? strerror(errno) : "write error");
 	return EXIT_ENVIRONMENT;
 }
 

@@ -33,7 +33,8 @@ static bool choose_format(const command *self, picture *p)
 		if (strcmp(end, p->formats[i]) == 0)
 			p->format = p->formats[i];
 	if (!p->format)
-		say_usage(self, "'%s' ends in none of: html%s", path, p->formats[1] ? ", svg, json, folded" : "");
+		say_usage(self, "'%s' has no supported suffix: html%s", path,
+			  p->formats[1] ? ", svg, json, folded" : "");
 	return p->format != NULL;
 }
 

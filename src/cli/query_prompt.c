@@ -119,7 +119,7 @@ int query_prompt(query_run *r)
 	struct sigaction old, new = { .sa_handler = on_interrupt };
 	prompt p = { 0 };
 
-	fputs("Ask in SQL; .tables lists the tables, .help says more, Ctrl-D ends.\n", stderr);
+	fputs("Enter SQL. .tables lists the tables, .help the commands; Ctrl-D quits.\n", stderr);
 	running = r->query;
 	sigprocmask(SIG_BLOCK, NULL, &p.closed);
 	sigaddset(&p.closed, SIGINT);

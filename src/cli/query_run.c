@@ -65,15 +65,15 @@ static int put_schemas(FILE *out, const char *wanted)
 
 static void put_help(FILE *out)
 {
-	fputs("Statements of SQL end with a semicolon and may take several lines.\n"
+	fputs("SQL statements end with a semicolon and may span lines.\n"
 	      "\n"
-	      "  .tables          the tables\n"
-	      "  .schema [TABLE]  their columns\n"
-	      "  .help            this\n"
-	      "  .quit            ends; so does Ctrl-D\n"
+	      "  .tables          list the tables\n"
+	      "  .schema [TABLE]  list the columns\n"
+	      "  .help            show this text\n"
+	      "  .quit            quit, as Ctrl-D does\n"
 	      "\n"
-	      "Ctrl-C stops the statement that runs. Times are ns since the trace's start.\n"
-	      "man sonde-query says more.\n",
+	      "Ctrl-C stops the running statement. Times are ns since the start of the trace.\n"
+	      "See man sonde-query.\n",
 	      out);
 }
 
@@ -128,10 +128,10 @@ static int say_query_error(sonde_status status, sonde_error *err)
 static void say_what_is_missing(query_run *r)
 {
 	if (sonde_query_is_cut(r->query))
-		say("query: there are more rows; --limit shows them");
+		say("query: output truncated at --limit; there are more rows");
 	/* cmd_query.c says at the end which part of the index is damaged. */
 	if (sonde_query_is_damaged(r->query) && !r->said_damage) {
-		say("%s: parts of it cannot be read: rows are missing", r->file);
+		say("%s: some parts of the file cannot be read; their rows are missing", r->file);
 		r->said_damage = true;
 	}
 }
@@ -142,7 +142,7 @@ static int stream_failed(const query_run *r, int error)
 	if (error == EPIPE)
 		return EXIT_OK;
 	say("%s: cannot write: %s", r->to->path ? r->to->path : "standard output",
-	    error ? strerror(error) : "the stream failed");
+	    error ? strerror(error) : "write error");
 	return EXIT_ENVIRONMENT;
 }
 

@@ -144,8 +144,7 @@ static void say_part(void *context, int32_t pid, const char *part)
 		if (l->survivors->items[i].pid == pid)
 			l->survivors->items[i].has_part = true;
 	if (l->n++ < MAX_LINES)
-		say("process %" PRId32
-		    " (%s) still runs and records into %s; sonde report %s reads that too, now and later",
+		say("process %" PRId32 " (%s) still runs and records into %s; sonde report %s also reads that file",
 		    pid, command_of(pid, name, sizeof name), part, l->path);
 }
 
@@ -155,7 +154,7 @@ static void say_survivor(lines *l, int32_t pid)
 
 	if (l->n++ < MAX_LINES)
 		say("process %" PRId32 " (%s) still runs and may record into %s.part.%" PRId32
-		    "; sonde report %s reads that too, now and later",
+		    "; sonde report %s also reads that file",
 		    pid, command_of(pid, name, sizeof name), l->path, pid, l->path);
 }
 
@@ -168,7 +167,8 @@ bool survivors_say(const survivors *s, const char *path)
 		if (!s->items[i].has_part)
 			say_survivor(&l, s->items[i].pid);
 	if (l.n > MAX_LINES)
-		say("%zu more processes still run and may record into %s.part.*, which sonde report %s reads too",
+		say("%zu more processes still run and may record into %s.part.*; sonde report %s also reads these "
+		    "files",
 		    l.n - MAX_LINES, path, path);
 	return l.n > 0;
 }

@@ -55,7 +55,7 @@ static bool parse_steps(const options *o, sonde_analyze_options *a)
 	}
 	if (has_first && !*at && a->first_step <= a->last_step)
 		return true;
-	say_usage(o->command, "--steps needs A..B, A, A.. or ..B with A not after B, not '%s'", o->value);
+	say_usage(o->command, "--steps needs A..B (A <= B), A, A.. or ..B, not '%s'", o->value);
 	return false;
 }
 
@@ -109,7 +109,7 @@ static bool parse_setting(const options *o, selection *s)
 		return false;
 	}
 	if (s->options.n_settings == SELECT_MAX_SETTINGS) {
-		say_usage(o->command, "--set was given more than %d times", SELECT_MAX_SETTINGS);
+		say_usage(o->command, "--set may be given at most %d times", SELECT_MAX_SETTINGS);
 		return false;
 	}
 	*equals = '\0';

@@ -344,13 +344,12 @@ static void warn_of_left_out(sonde_trace *t, const char *path)
 	if (t->warning)
 		return;
 	files_left_out(path, &files, NULL);
-	const char *name = files.n ? strrchr(files.items[0], '/') + 1 : "",
-		   *why = "the directory has traces of other tools";
+	const char *name = files.n ? strrchr(files.items[0], '/') + 1 : "", *why = "the directory has Chrome traces";
 	if (files.n == 1)
-		len = asprintf(&text, "%s: %s is left out because %s; name it to open it", path, name, why);
+		len = asprintf(&text, "%s: skipped %s because %s; name the file to open it", path, name, why);
 	else if (files.n > 1)
-		len = asprintf(&text, "%s: %zu .sonde files (%s ...) are left out because %s; name them to open them",
-			       path, files.n, name, why);
+		len = asprintf(&text, "%s: skipped %zu .sonde files (%s ...) because %s; name them to open them", path,
+			       files.n, name, why);
 	if (len >= 0) {
 		t->warning = arena_strdup(&t->arena, text);
 		free(text);

@@ -107,7 +107,7 @@ sonde_status parts_check(const char *path, sonde_error *err)
 	if (!sonde_recorder_running(path, take_busy, &busy))
 		return SONDE_OK;
 	return error_set(err, SONDE_E_IO, -1,
-			 "%s: process %d of an earlier recording still writes %s; both are left alone", path,
+			 "%s: process %d of an earlier recording still writes %s; neither is overwritten", path,
 			 (int)busy.pid, busy.path);
 }
 
@@ -262,6 +262,7 @@ sonde_status parts_join(parts *p, const char *path, sonde_error *err)
 	}
 	if (p->is_joined)
 		return SONDE_OK;
-	return error_set(err, SONDE_E_IO, -1, "cannot join %s.part.* into %s: %s; they stay and are read with it", path,
-			 path, strerror(errno));
+	return error_set(err, SONDE_E_IO, -1,
+			 "cannot join %s.part.* into %s: %s; the parts stay and are read with the file", path, path,
+			 strerror(errno));
 }

@@ -118,7 +118,7 @@ static sonde_status create_file(sonde_recorder *r, sonde_error *err)
 	if (r->fd < 0 && errno == EEXIST) {
 		const char *why = objection(r->path);
 		if (why)
-			return error_set(err, SONDE_E_IO, -1, "%s %s; it is left alone", r->path, why);
+			return error_set(err, SONDE_E_IO, -1, "%s %s; not overwritten", r->path, why);
 		parts_remove_recording(r->path);
 		r->fd = create(r->path);
 	}

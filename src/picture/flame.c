@@ -38,7 +38,8 @@ static sonde_status choose(const sonde_picture_options *o, const sonde_index *ix
 	while (o->by && by < N_BYS && strcmp(bys[by], o->by) != 0)
 		by++;
 	if (by == N_BYS)
-		return error_set(err, SONDE_E_USAGE, -1, "a flame graph is by time, self, device or memory, not by %s",
+		return error_set(err, SONDE_E_USAGE, -1,
+				 "unknown measure \"%s\" of a flame graph: expected time, self, device or memory",
 				 o->by);
 	if (o->ranks && !number_list_is_valid(o->ranks))
 		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", o->ranks);
@@ -188,8 +189,8 @@ sonde_status sonde_flame_write(const sonde_trace *trace, const char *format, con
 	else if (strcmp(format, "json") == 0)
 		status = write_json(&f, &how, trace->index, out, err);
 	else
-		status =
-			error_set(err, SONDE_E_USAGE, -1, "a flame graph is html, svg, json or folded, not %s", format);
+		status = error_set(err, SONDE_E_USAGE, -1,
+				   "unknown flame graph format \"%s\": expected html, svg, json or folded", format);
 	flame_done(&f);
 	return status ? status : error_of_stream(err, out);
 }

@@ -80,7 +80,7 @@ sonde_status picture_begin(picture *m, const sonde_trace *trace, const sonde_pic
 		return status;
 	if (!*page_to_mail)
 		return error_set(err, SONDE_E_STATE, -1,
-				 "this sonde was built without its page, because npm was not there");
+				 "this sonde was built without its page; install nodejs and npm and build again");
 	m->ix = trace->index;
 	m->stream = trace_part_choose(&m->part, m->ix, m->options.max_bytes / 4) ? open_memstream(&m->bytes, &m->len)
 										 : NULL;

@@ -367,7 +367,7 @@ static void put_note(timeline *t)
 	put_count(t, t->n_outside, "lie outside of the steps");
 	put_count(t, t->n_elsewhere, "lie in rows that are left out");
 	if (t->others)
-		put_count(t, t->used.n - 1, "names, those that take the most time; the others share one");
+		put_count(t, t->used.n - 1, "names, those with the most time; the others share one");
 	put_kept(t, t->n_args_kept, t->n_with_args, "have their arguments, the longest first");
 	put_kept(t, t->n_arrows_kept, t->n_arrows, "arrows");
 	put_kept(t, t->n_instants_kept, t->n_instants, "instants");

@@ -88,9 +88,9 @@ static void put_cut(json_writer *w, const table *t, size_t n)
 
 	if (n == t->n_rows)
 		return;
-	snprintf(text, sizeof text, "%s of %s rows are in this page%s; --csv --table %.*s has all.",
+	snprintf(text, sizeof text, "This page has %s of %s rows%s; --csv --table %.*s has all.",
 		 format_count(shown, n), format_count(all, t->n_rows),
-		 t->chart.kind != CHART_NONE ? ", those that the chart is drawn by" : "", PAGE_NAME, t->key);
+		 t->chart.kind != CHART_NONE ? ", those in the chart" : "", PAGE_NAME, t->key);
 	put_text(w, "cut", text, PAGE_TITLE);
 }
 
@@ -114,11 +114,9 @@ static void put_written(json_writer *w, size_t n_findings, size_t n_all)
 	char cut[128] = "", text[PAGE_TITLE];
 
 	if (n_findings < n_all)
-		snprintf(cut, sizeof cut, "The first %zu of %zu findings are in this page; --json has all. ",
-			 n_findings, n_all);
-	snprintf(text, sizeof text,
-		 "%sWritten by sonde " SONDE_VERSION ". This page holds all of its data and asks for nothing else.",
-		 cut);
+		snprintf(cut, sizeof cut, "This page has the first %zu of %zu findings; --json has all. ", n_findings,
+			 n_all);
+	snprintf(text, sizeof text, "%sWritten by sonde " SONDE_VERSION ". This page is self-contained.", cut);
 	put_text(w, "written", text, PAGE_TITLE);
 }
 

@@ -65,7 +65,7 @@ static void put_findings(page *p, const sonde_result *result)
 
 	if (!result->has_findings)
 		return;
-	page_raw(p, n ? "<ol>\n" : "<p>Nothing was found that is worth changing.</p>\n");
+	page_raw(p, n ? "<ol>\n" : "<p>No findings.</p>\n");
 	for (size_t i = 0; i < n && !is_full(p); i++)
 		put_finding(p, result->findings[i]);
 	page_raw(p, n ? "</ol>\n" : "");
@@ -125,9 +125,8 @@ static void put_table(page *p, const table *t)
 void html_static_print(page *p, const sonde_result *result)
 {
 	put_element(p, "h1", html_headline(result), PAGE_TITLE);
-	page_raw(p,
-		 "\n<p>With JavaScript, all of which is in this page, there are charts, and tables to sort and filter."
-		 "</p>\n");
+	page_raw(p, "\n<p>Enable JavaScript for charts, and for tables to sort and filter; it is part of this page."
+		    "</p>\n");
 	put_findings(p, result);
 	for (const table *t = result->tables; t; t = t->next)
 		put_table(p, t);

@@ -41,12 +41,13 @@ sonde_status sonde_result_print(const sonde_result *result, sonde_format format,
 	sonde_print_options complete = complete_options(options);
 
 	if ((unsigned)format >= sizeof formats / sizeof *formats)
-		return error_set(err, SONDE_E_USAGE, -1, "no such output format (%d)", (int)format);
+		return error_set(err, SONDE_E_USAGE, -1, "unknown output format (%d)", (int)format);
 	if (!result_ok(result))
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (complete.table && !sonde_result_find_table(result, complete.table))
 		return error_set(err, SONDE_E_USAGE, -1, "%s has no table \"%s\"%s%s", result->name, complete.table,
-				 result->tables ? "; its first is " : "", result->tables ? result->tables->key : "");
+				 result->tables ? "; the first table is " : "",
+				 result->tables ? result->tables->key : "");
 	errno = 0;
 	formats[format](result, &complete, out);
 	return error_of_stream(err, out);

@@ -204,6 +204,6 @@ void text_findings_print(const sonde_result *result, const sonde_print_options *
 	for (size_t i = 0; i < result->n_findings && i < n_shown; i++)
 		put_finding(&l, out, i + 1, result->findings[i]);
 	if (n_shown < result->n_findings)
-		fprintf(out, "\n%zu more finding%s of less weight: --top all\n", result->n_findings - n_shown,
+		fprintf(out, "\n%zu more finding%s: --top all\n", result->n_findings - n_shown,
 			result->n_findings - n_shown == 1 ? "" : "s");
 }

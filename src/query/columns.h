@@ -47,8 +47,8 @@ void cell_known(query_cell *ret_cell, int64_t value);
 	}
 
 #define SITE_COLUMNS                                                                                                   \
-	COLUMN("name", "TEXT", OF_SITE, get_site, SITE_NAME, "what it is called"),                                     \
-		COLUMN("category", "TEXT", OF_SITE, get_site, SITE_CATEGORY, "as the trace has it"),                   \
+	COLUMN("name", "TEXT", OF_SITE, get_site, SITE_NAME, "name"),                                                  \
+		COLUMN("category", "TEXT", OF_SITE, get_site, SITE_CATEGORY, "as in the trace"),                       \
 		COLUMN("class", "TEXT", OF_SITE, get_site, SITE_CLASS,                                                 \
 		       "compute, memory, data-load, sync, communication, runtime, kernel, copy, python, annotation, "  \
 		       "phase, step, overhead or other")
@@ -56,11 +56,12 @@ void cell_known(query_cell *ret_cell, int64_t value);
 #define TRACK_COLUMNS                                                                                                  \
 	COLUMN("track", "INTEGER", OF_TRACK, get_track, TRACK_NUMBER, "tracks.id"),                                    \
 		COLUMN("track_kind", "TEXT", OF_TRACK, get_track, TRACK_KIND, "thread, stream, async or process"),     \
-		COLUMN("track_name", "TEXT", OF_TRACK, get_track, TRACK_NAME, "of the thread or stream"),              \
+		COLUMN("track_name", "TEXT", OF_TRACK, get_track, TRACK_NAME, "name of the thread or stream"),         \
 		COLUMN("tid", "NUMERIC", OF_TRACK, get_track, TRACK_TID,                                               \
 		       "thread id: a number, or text in some traces"),                                                 \
-		COLUMN("pid", "NUMERIC", OF_TRACK, get_track, TRACK_PID, "process id, likewise"),                      \
+		COLUMN("pid", "NUMERIC", OF_TRACK, get_track, TRACK_PID,                                               \
+		       "process id: a number, or text in some traces"),                                                \
 		COLUMN("process", "TEXT", OF_TRACK, get_track, TRACK_PROCESS_NAME, "name of the process"),             \
-		COLUMN("rank", "INTEGER", OF_TRACK, get_track, TRACK_RANK, "of a run with many processes")
+		COLUMN("rank", "INTEGER", OF_TRACK, get_track, TRACK_RANK, "rank in a distributed run")
 
 #endif

@@ -133,7 +133,7 @@ static sonde_status stop_error(const sonde_query *q, sonde_error *err)
 	if (q->reason == OUT_OF_TIME)
 		return error_set(err, SONDE_E_STATE, -1, "stopped after %s", format_ns(number, q->options.time_ns));
 	if (q->reason == OUT_OF_MEMORY)
-		return error_set(err, SONDE_E_MEMORY, -1, "stopped: it needs more than %s of memory",
+		return error_set(err, SONDE_E_MEMORY, -1, "stopped: the statement needs more than %s of memory",
 				 format_bytes(number, q->options.memory_bytes));
 	return error_set(err, SONDE_E_STATE, -1, "stopped");
 }
@@ -149,7 +149,7 @@ static sonde_status query_error(const sonde_query *q, int code, const char *sql,
 		return stop_error(q, err);
 	case SQLITE_AUTH:
 		return error_set(err, SONDE_E_USAGE, -1,
-				 "not allowed: a query reads the trace and writes temporary tables, nothing else");
+				 "not allowed: a query may only read the trace and write temporary tables");
 	}
 	return sql_error(q, sql, from, err);
 }
@@ -174,7 +174,7 @@ static int set_up(sonde_query *q, const char **ret_message)
 	int code = sandbox_open(&q->sandbox, ret_message);
 
 	if (!code) {
-		*ret_message = "SQLite does not take the tables";
+		*ret_message = "SQLite rejected the tables";
 		code = add_tables(q);
 	}
 	if (!code)

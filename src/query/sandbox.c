@@ -143,7 +143,7 @@ int sandbox_open(sandbox *s, const char **ret_message)
 {
 	int code = sqlite3_initialize();
 
-	*ret_message = "SQLite does not start";
+	*ret_message = "cannot start SQLite";
 	if (!code)
 		code = add_files(s);
 	if (code)
@@ -152,7 +152,7 @@ int sandbox_open(sandbox *s, const char **ret_message)
 			       s->name);
 	if (!code) {
 		configure(s->db);
-		*ret_message = "SQLite does not keep temporary tables in memory";
+		*ret_message = "SQLite cannot keep temporary tables in memory";
 		code = sqlite3_exec(s->db, "pragma temp_store = memory", NULL, NULL, NULL);
 	}
 	return code;

@@ -395,11 +395,11 @@ static const query_column args_columns[] = {
 	  .key = KEY_TEXT,
 	  .get = get_arg,
 	  .which = ARG_KEY,
-	  .summary = "of the argument" },
+	  .summary = "key of the argument" },
 	COLUMN("value", "", OF_ROW, get_arg, ARG_VALUE,
-	       "a number or text; arrays, objects and what is no JSON as they stand"),
+	       "a number or text; arrays, objects and non-JSON values as text"),
 	COLUMN("type", "TEXT", OF_ROW, get_arg, ARG_TYPE,
-	       "integer, real, text, true, false, null, array or object: of the JSON"),
+	       "JSON type: integer, real, text, true, false, null, array or object"),
 };
 
 const query_table args_table = {

@@ -141,13 +141,13 @@ static const query_column instants_columns[] = {
 	SITE_COLUMNS,
 	TRACK_COLUMNS,
 	COLUMN("scope", "TEXT", OF_ROW, get_scope, INSTANT_SCOPE,
-	       "what it is about: thread, process, global; async, object"),
+	       "scope of the instant: thread, process, global, async or object"),
 	ARGS_COLUMN(INSTANT_ARGS),
 };
 
 const query_table instants_table = {
 	.name = "instants",
-	.summary = "What happened at a moment: marks",
+	.summary = "Events without a duration: marks",
 	.columns = instants_columns,
 	.n_columns = sizeof instants_columns / sizeof instants_columns[0],
 	.order = { KEY_TS },
@@ -174,7 +174,7 @@ static const query_column samples_columns[] = {
 
 const query_table samples_table = {
 	.name = "samples",
-	.summary = "Where a thread was when a sampler looked",
+	.summary = "Samples of threads, taken by a sampler",
 	.columns = samples_columns,
 	.n_columns = sizeof samples_columns / sizeof samples_columns[0],
 	.order = { KEY_TS },
@@ -197,12 +197,14 @@ static const event_source allocations_source = { SECTION_ALLOCATIONS, ALLOCATION
 static const query_column allocations_columns[] = {
 	TIME_COLUMN(ALLOCATION_TIME),
 	COLUMN("bytes", "INTEGER", OF_ROW, get_value, ALLOCATION_BYTES, "allocated; negative: freed"),
-	COLUMN("address", "INTEGER", OF_ROW, get_value, ALLOCATION_ADDRESS, "of the memory"),
+	COLUMN("address", "INTEGER", OF_ROW, get_value, ALLOCATION_ADDRESS, "address of the memory"),
 	COLUMN("device_type", "INTEGER", OF_ROW, get_known, ALLOCATION_DEVICE_TYPE,
-	       "as the trace's writer counts them: 0 CPU, 1 CUDA"),
+	       "device type as the writer numbers it: 0 CPU, 1 CUDA"),
 	COLUMN("device", "INTEGER", OF_ROW, get_known, ALLOCATION_DEVICE, "number of the device"),
-	COLUMN("total_bytes", "INTEGER", OF_ROW, get_known, ALLOCATION_TOTAL, "allocated on the device after it"),
-	COLUMN("reserved_bytes", "INTEGER", OF_ROW, get_known, ALLOCATION_RESERVED, "held by the allocator after it"),
+	COLUMN("total_bytes", "INTEGER", OF_ROW, get_known, ALLOCATION_TOTAL,
+	       "allocated on the device after this event"),
+	COLUMN("reserved_bytes", "INTEGER", OF_ROW, get_known, ALLOCATION_RESERVED,
+	       "reserved by the allocator after this event"),
 	SITE_COLUMNS,
 	TRACK_COLUMNS,
 	ARGS_COLUMN(ALLOCATION_ARGS),
@@ -210,7 +212,7 @@ static const query_column allocations_columns[] = {
 
 const query_table allocations_table = {
 	.name = "allocations",
-	.summary = "Memory that was allocated or freed",
+	.summary = "Allocations and frees of memory",
 	.columns = allocations_columns,
 	.n_columns = sizeof allocations_columns / sizeof allocations_columns[0],
 	.order = { KEY_TS },
@@ -273,17 +275,17 @@ static const event_source launches_source = { SECTION_LAUNCHES, LAUNCH_DEVICE, -
 static const query_column launches_columns[] = {
 	KEY_COLUMN("kernel", KEY_ID, get_value, LAUNCH_DEVICE, "id of the slice on the device"),
 	COLUMN("launch", "INTEGER", OF_ROW, get_launch, LAUNCH_HOST, "id of the slice of the call that launched it"),
-	COLUMN("correlation", "INTEGER", OF_ROW, get_value, LAUNCH_CORRELATION, "what the two have in common"),
+	COLUMN("correlation", "INTEGER", OF_ROW, get_value, LAUNCH_CORRELATION, "correlation id of both"),
 	COLUMN("kernel_ts", "INTEGER", OF_ROW, get_times, LAUNCH_KERNEL_TS, "start of the kernel"),
 	COLUMN("launch_ts", "INTEGER", OF_ROW, get_times, LAUNCH_CALL_TS, "start of the call"),
 	COLUMN("launch_dur", "INTEGER", OF_ROW, get_times, LAUNCH_CALL_DUR, "duration of the call"),
 	COLUMN("delay", "INTEGER", OF_ROW, get_times, LAUNCH_DELAY,
-	       "ns from the call's end to the kernel's start; negative when it started before"),
+	       "ns from the call's end to the kernel's start; negative if it started earlier"),
 };
 
 const query_table launches_table = {
 	.name = "launches",
-	.summary = "Which call launched which kernel",
+	.summary = "Links from launching calls to kernels",
 	.columns = launches_columns,
 	.n_columns = sizeof launches_columns / sizeof launches_columns[0],
 	.order = { KEY_ID },
@@ -382,15 +384,15 @@ static uint64_t n_values(const sonde_index *ix)
 static const query_column counter_values_columns[] = {
 	KEY_COLUMN("counter", KEY_PARENT, get_counter_value, VALUE_COUNTER, "counters.id"),
 	TIME_COLUMN(VALUE_TIME),
-	COLUMN("value", "REAL", OF_ROW, get_counter_value, VALUE_NUMBER, "from then on"),
-	COLUMN("name", "TEXT", OF_ROW, get_counter_value, VALUE_NAME, "of the counter"),
-	COLUMN("series", "TEXT", OF_ROW, get_counter_value, VALUE_SERIES, "of a counter that has several"),
+	COLUMN("value", "REAL", OF_ROW, get_counter_value, VALUE_NUMBER, "value from ts on"),
+	COLUMN("name", "TEXT", OF_ROW, get_counter_value, VALUE_NAME, "name of the counter"),
+	COLUMN("series", "TEXT", OF_ROW, get_counter_value, VALUE_SERIES, "series of a counter with several"),
 	TRACK_COLUMNS,
 };
 
 const query_table counter_values_table = {
 	.name = "counter_values",
-	.summary = "What counters counted",
+	.summary = "Values of counters over time",
 	.columns = counter_values_columns,
 	.n_columns = sizeof counter_values_columns / sizeof counter_values_columns[0],
 	.order = { KEY_PARENT, KEY_TS },

@@ -135,15 +135,16 @@ static uint64_t n_points(const sonde_index *ix)
 }
 
 static const query_column flows_columns[] = {
-	COLUMN("arrow", "INTEGER", OF_ROW, get_arrow, 0, "number of the arrow; one of several points has several rows"),
+	COLUMN("arrow", "INTEGER", OF_ROW, get_arrow, 0,
+	       "number of the arrow; an arrow with several points has several rows"),
 	SITE_COLUMNS,
-	COLUMN("id", "NUMERIC", OF_ROW, get_arrow, 1, "as the trace has it"),
-	COLUMN("from_slice", "INTEGER", OF_ROW, get_point, POINT_SLICE | FLOW_FROM, "id of the slice it comes from"),
-	COLUMN("from_ts", "INTEGER", OF_ROW, get_point, POINT_TS | FLOW_FROM, "and when"),
-	COLUMN("from_track", "INTEGER", OF_ROW, get_point, POINT_TRACK | FLOW_FROM, "and where: tracks.id"),
-	COLUMN("to_slice", "INTEGER", OF_ROW, get_point, POINT_SLICE | FLOW_TO, "id of the slice it goes to"),
-	COLUMN("to_ts", "INTEGER", OF_ROW, get_point, POINT_TS | FLOW_TO, "and when"),
-	COLUMN("to_track", "INTEGER", OF_ROW, get_point, POINT_TRACK | FLOW_TO, "and where: tracks.id"),
+	COLUMN("id", "NUMERIC", OF_ROW, get_arrow, 1, "as in the trace"),
+	COLUMN("from_slice", "INTEGER", OF_ROW, get_point, POINT_SLICE | FLOW_FROM, "id of the source slice"),
+	COLUMN("from_ts", "INTEGER", OF_ROW, get_point, POINT_TS | FLOW_FROM, "time at the source, in ns"),
+	COLUMN("from_track", "INTEGER", OF_ROW, get_point, POINT_TRACK | FLOW_FROM, "track of the source: tracks.id"),
+	COLUMN("to_slice", "INTEGER", OF_ROW, get_point, POINT_SLICE | FLOW_TO, "id of the target slice"),
+	COLUMN("to_ts", "INTEGER", OF_ROW, get_point, POINT_TS | FLOW_TO, "time at the target, in ns"),
+	COLUMN("to_track", "INTEGER", OF_ROW, get_point, POINT_TRACK | FLOW_TO, "track of the target: tracks.id"),
 };
 
 const query_table flows_table = {

@@ -57,15 +57,15 @@ static const list_source tracks_source = { find_track };
 static const query_column tracks_columns[] = {
 	KEY_COLUMN("id", KEY_ID, get_number, 0, "number of the track"),
 	COLUMN("kind", "TEXT", OF_TRACK, get_track, TRACK_KIND, "thread, stream, async or process"),
-	COLUMN("name", "TEXT", OF_TRACK, get_track, TRACK_NAME, "of the thread or stream"),
+	COLUMN("name", "TEXT", OF_TRACK, get_track, TRACK_NAME, "name of the thread or stream"),
 	COLUMN("tid", "NUMERIC", OF_TRACK, get_track, TRACK_TID, "thread id: a number, or text in some traces"),
-	COLUMN("pid", "NUMERIC", OF_TRACK, get_track, TRACK_PID, "process id, likewise"),
+	COLUMN("pid", "NUMERIC", OF_TRACK, get_track, TRACK_PID, "process id: a number, or text in some traces"),
 	COLUMN("process", "TEXT", OF_TRACK, get_track, TRACK_PROCESS_NAME, "name of the process"),
 	COLUMN("process_id", "INTEGER", OF_TRACK, get_track, TRACK_PROCESS_NUMBER, "processes.id"),
-	COLUMN("rank", "INTEGER", OF_TRACK, get_track, TRACK_RANK, "of a run with many processes"),
+	COLUMN("rank", "INTEGER", OF_TRACK, get_track, TRACK_RANK, "rank in a distributed run"),
 	COLUMN("device", "INTEGER", OF_TRACK, get_track, TRACK_DEVICE, "number of a stream's device"),
 	COLUMN("stream", "NUMERIC", OF_TRACK, get_track, TRACK_STREAM_NUMBER, "number of the stream"),
-	COLUMN("category", "TEXT", OF_TRACK, get_track, TRACK_CATEGORY, "of an async track"),
+	COLUMN("category", "TEXT", OF_TRACK, get_track, TRACK_CATEGORY, "category of an async track"),
 	COLUMN("sort", "INTEGER", OF_TRACK, get_track, TRACK_SORT, "order among the tracks of its process"),
 	COLUMN("n_lanes", "INTEGER", OF_TRACK, get_track, TRACK_LANES, "rows of the timeline"),
 	COLUMN("n_slices", "INTEGER", OF_TRACK, get_track, TRACK_SLICES, "slices on it"),
@@ -73,7 +73,7 @@ static const query_column tracks_columns[] = {
 
 const query_table tracks_table = {
 	.name = "tracks",
-	.summary = "Threads, streams of devices, and what else slices lie on",
+	.summary = "Threads, device streams, asynchronous tracks and processes",
 	.columns = tracks_columns,
 	.n_columns = sizeof tracks_columns / sizeof tracks_columns[0],
 	.order = { KEY_ID },
@@ -124,16 +124,17 @@ static uint64_t n_processes(const sonde_index *ix)
 static const query_column processes_columns[] = {
 	KEY_COLUMN("id", KEY_ID, get_number, 0, "number of the process in the trace"),
 	COLUMN("pid", "NUMERIC", OF_ROW, get_process, PROCESS_PID, "process id: a number, or text in some traces"),
-	COLUMN("name", "TEXT", OF_ROW, get_process, PROCESS_NAME, "what it is called"),
-	COLUMN("labels", "TEXT", OF_ROW, get_process, PROCESS_LABELS, "what else the trace says about it"),
-	COLUMN("rank", "INTEGER", OF_ROW, get_process, PROCESS_RANK, "of a run with many processes"),
-	COLUMN("device", "INTEGER", OF_ROW, get_process, PROCESS_DEVICE, "of a process that stands for a device"),
+	COLUMN("name", "TEXT", OF_ROW, get_process, PROCESS_NAME, "name"),
+	COLUMN("labels", "TEXT", OF_ROW, get_process, PROCESS_LABELS, "labels in the trace"),
+	COLUMN("rank", "INTEGER", OF_ROW, get_process, PROCESS_RANK, "rank in a distributed run"),
+	COLUMN("device", "INTEGER", OF_ROW, get_process, PROCESS_DEVICE,
+	       "number of the device, for a device shown as a process"),
 	COLUMN("sort", "INTEGER", OF_ROW, get_process, PROCESS_SORT, "order among the processes"),
 };
 
 const query_table processes_table = {
 	.name = "processes",
-	.summary = "Processes, and devices that the trace shows as such",
+	.summary = "Processes, and devices that the trace shows as processes",
 	.columns = processes_columns,
 	.n_columns = sizeof processes_columns / sizeof processes_columns[0],
 	.order = { KEY_ID },
@@ -160,16 +161,16 @@ static uint64_t n_sites(const sonde_index *ix)
 static const list_source names_source = { find_site };
 static const query_column names_columns[] = {
 	SITE_COLUMNS,
-	COLUMN("calls", "INTEGER", OF_SITE, get_site, SITE_CALLS, "how many slices have it"),
+	COLUMN("calls", "INTEGER", OF_SITE, get_site, SITE_CALLS, "number of slices"),
 	COLUMN("total", "INTEGER", OF_SITE, get_site, SITE_TOTAL, "sum of their durations, in ns"),
-	COLUMN("self", "INTEGER", OF_SITE, get_site, SITE_SELF, "sum of their time outside slices inside, in ns"),
-	COLUMN("min", "INTEGER", OF_SITE, get_site, SITE_MIN, "the shortest, in ns"),
-	COLUMN("max", "INTEGER", OF_SITE, get_site, SITE_MAX, "the longest, in ns"),
+	COLUMN("self", "INTEGER", OF_SITE, get_site, SITE_SELF, "sum of their self times, in ns"),
+	COLUMN("min", "INTEGER", OF_SITE, get_site, SITE_MIN, "shortest duration, in ns"),
+	COLUMN("max", "INTEGER", OF_SITE, get_site, SITE_MAX, "longest duration, in ns"),
 };
 
 const query_table names_table = {
 	.name = "names",
-	.summary = "Names of slices and instants, with sums that the trace already has",
+	.summary = "Names of slices and instants, with precomputed sums",
 	.columns = names_columns,
 	.n_columns = sizeof names_columns / sizeof names_columns[0],
 	.n_rows = n_sites,
@@ -218,16 +219,16 @@ static uint64_t n_counters(const sonde_index *ix)
 static const list_source counters_source = { find_counter };
 static const query_column counters_columns[] = {
 	KEY_COLUMN("id", KEY_ID, get_number, 0, "number of the counter"),
-	COLUMN("name", "TEXT", OF_ROW, get_counter, COUNTER_NAME, "what it is called"),
-	COLUMN("series", "TEXT", OF_ROW, get_counter, COUNTER_SERIES, "of a counter that has several"),
-	COLUMN("category", "TEXT", OF_ROW, get_counter, COUNTER_CATEGORY, "as the trace has it"),
+	COLUMN("name", "TEXT", OF_ROW, get_counter, COUNTER_NAME, "name"),
+	COLUMN("series", "TEXT", OF_ROW, get_counter, COUNTER_SERIES, "series of a counter with several"),
+	COLUMN("category", "TEXT", OF_ROW, get_counter, COUNTER_CATEGORY, "as in the trace"),
 	COLUMN("n_values", "INTEGER", OF_ROW, get_counter, COUNTER_VALUES, "rows of counter_values"),
 	TRACK_COLUMNS,
 };
 
 const query_table counters_table = {
 	.name = "counters",
-	.summary = "Values that change over time: memory, loss, utilisation",
+	.summary = "Values that change over time: memory, loss, utilization",
 	.columns = counters_columns,
 	.n_columns = sizeof counters_columns / sizeof counters_columns[0],
 	.order = { KEY_ID },
@@ -281,7 +282,7 @@ static const query_column steps_columns[] = {
 	COLUMN("ts", "INTEGER", OF_ROW, get_step, STEP_TS, "start, in ns since the trace's start"),
 	COLUMN("dur", "INTEGER", OF_ROW, get_step, STEP_DUR, "duration in ns"),
 	COLUMN("end", "INTEGER", OF_ROW, get_step, STEP_END, "ts + dur"),
-	COLUMN("slice", "INTEGER", OF_ROW, get_step, STEP_SLICE, "its slice"),
+	COLUMN("slice", "INTEGER", OF_ROW, get_step, STEP_SLICE, "id of its slice"),
 	TRACK_COLUMNS,
 };
 
@@ -340,15 +341,14 @@ static uint64_t n_meta(const sonde_index *ix)
 }
 
 static const query_column meta_columns[] = {
-	COLUMN("key", "TEXT", OF_ROW, get_meta, META_KEY,
-	       "trace.start_ns is where ts counts from, trace.clock of what"),
-	COLUMN("value", "", OF_ROW, get_meta, META_VALUE, "text, or JSON where the trace has that"),
-	COLUMN("rank", "INTEGER", OF_ROW, get_meta, META_RANK, "that it is about"),
+	COLUMN("key", "TEXT", OF_ROW, get_meta, META_KEY, "such as trace.start_ns, the zero of ts, and trace.clock"),
+	COLUMN("value", "", OF_ROW, get_meta, META_VALUE, "text, or JSON as in the trace"),
+	COLUMN("rank", "INTEGER", OF_ROW, get_meta, META_RANK, "rank of the metadata"),
 };
 
 const query_table meta_table = {
 	.name = "meta",
-	.summary = "What the trace says about itself: host, devices, versions",
+	.summary = "Metadata of the trace: host, devices, versions",
 	.columns = meta_columns,
 	.n_columns = sizeof meta_columns / sizeof meta_columns[0],
 	.n_rows = n_meta,
@@ -386,13 +386,13 @@ static const query_column diagnostics_columns[] = {
 	COLUMN("kind", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_TEXT, "what was wrong"),
 	COLUMN("count", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_COUNT, "how often"),
 	COLUMN("lost", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_LOST, "1: events are missing, 0: repaired"),
-	COLUMN("file", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_FILE, "where first"),
-	COLUMN("first_byte", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_BYTE, "and where in it"),
+	COLUMN("file", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_FILE, "file of the first occurrence"),
+	COLUMN("first_byte", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_BYTE, "byte of the first occurrence"),
 };
 
 const query_table diagnostics_table = {
 	.name = "diagnostics",
-	.summary = "What was lost or repaired",
+	.summary = "Losses and repairs",
 	.columns = diagnostics_columns,
 	.n_columns = sizeof diagnostics_columns / sizeof diagnostics_columns[0],
 	.n_rows = n_diagnostics,

@@ -340,9 +340,9 @@ static void done(query_cursor *cursor)
 		KEY_COLUMN("ts", KEY_TS, get_slice, SLICE_TS, "start, in ns since the trace's start"),                 \
 		KEY_COLUMN("dur", KEY_DUR, get_slice, SLICE_LENGTH, "duration in ns"),                                 \
 		KEY_COLUMN("end", KEY_END, get_slice, SLICE_END, "ts + dur"),                                          \
-		COLUMN("self", "INTEGER", OF_ROW, get_self, 0, "dur less the time in slices inside, in ns"),           \
+		COLUMN("self", "INTEGER", OF_ROW, get_self, 0, "self time: dur minus inner slices, in ns"),            \
 		SITE_COLUMNS, TRACK_COLUMNS,                                                                           \
-		COLUMN("lane", "INTEGER", OF_LANE, get_lane, 0, "row of the timeline: track, and depth in it"),        \
+		COLUMN("lane", "INTEGER", OF_LANE, get_lane, 0, "row of the timeline: a track at one depth"),          \
 		COLUMN("depth", "INTEGER", OF_LANE, get_lane, 1, "0: outermost"),                                      \
 		KEY_COLUMN("parent", KEY_PARENT, get_slice, SLICE_PARENT, "id of the slice around it"),                \
 		COLUMN("open", "INTEGER", OF_ROW, get_slice, SLICE_OPEN, "1: had not ended when the trace did"),       \
@@ -361,7 +361,7 @@ static const query_column slices_columns[] = {
 
 const query_table slices_table = {
 	.name = "slices",
-	.summary = "Everything that has a duration: scopes, operators, calls, kernels",
+	.summary = "Events with a duration: scopes, operators, calls, kernels",
 	.columns = slices_columns,
 	.n_columns = sizeof slices_columns / sizeof slices_columns[0],
 	SLICE_TABLE_,
@@ -436,17 +436,17 @@ static const query_column kernels_columns[] = {
 	SLICE_COLUMNS_,
 	COLUMN("stream", "NUMERIC", OF_TRACK, get_track, TRACK_STREAM_NUMBER, "number of the stream"),
 	COLUMN("device", "INTEGER", OF_TRACK, get_track, TRACK_DEVICE, "number of the device"),
-	COLUMN("correlation", "INTEGER", OF_ROW, get_launch, LAUNCH_ID, "what launch and kernel have in common"),
+	COLUMN("correlation", "INTEGER", OF_ROW, get_launch, LAUNCH_ID, "correlation id of launch and kernel"),
 	COLUMN("launch", "INTEGER", OF_ROW, get_launch, LAUNCH_NUMBER, "id of the slice of the call that launched it"),
 	COLUMN("launch_ts", "INTEGER", OF_ROW, get_launch, LAUNCH_TS, "start of that call"),
 	COLUMN("delay", "INTEGER", OF_ROW, get_launch, LAUNCH_DELAY,
-	       "ns from the call's end to the kernel's start; negative when it started before"),
+	       "ns from the call's end to the kernel's start; negative if it started earlier"),
 	COLUMN("args", "TEXT", OF_ROW, get_slice, SLICE_ARGUMENTS, "its arguments as a JSON object"),
 };
 
 const query_table kernels_table = {
 	.name = "kernels",
-	.summary = "Slices of devices' streams: kernels, copies, collectives",
+	.summary = "Slices of device streams: kernels, copies, collectives",
 	.columns = kernels_columns,
 	.n_columns = sizeof kernels_columns / sizeof kernels_columns[0],
 	SLICE_TABLE_,

@@ -71,7 +71,7 @@ static int connect_table(sqlite3 *db, void *query, int argc, const char *const *
 	const query_table *t = argc > 2 ? find_table(argv[2]) : NULL;
 
 	if (!t) {
-		*err = sqlite3_mprintf("there is no such table");
+		*err = sqlite3_mprintf("no such table");
 		return SQLITE_ERROR;
 	}
 	sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);

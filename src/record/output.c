@@ -141,9 +141,9 @@ static int claim_any(const char *path, bool *ret_found_old)
 static sonde_status refuse(const char *path, sonde_error *err)
 {
 	if (errno == ENOTEMPTY)
-		return error_set(err, SONDE_E_IO, -1, "%s exists and is not a recording; it is left alone", path);
+		return error_set(err, SONDE_E_IO, -1, "%s exists and is not a recording; not overwritten", path);
 	if (errno == EEXIST)
-		return error_set(err, SONDE_E_IO, -1, "cannot write %s: it and %d other names for it are taken", path,
+		return error_set(err, SONDE_E_IO, -1, "cannot write %s: it and %d alternative names exist", path,
 				 MAX_ATTEMPTS);
 	return error_set(err, SONDE_E_IO, -1, "cannot write %s: %s", path, strerror(errno));
 }

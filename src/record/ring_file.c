@@ -164,7 +164,7 @@ sonde_status ring_open(const char *beside, sonde_error *err)
 		return SONDE_OK;
 	}
 	if (!choose_size())
-		return error_set(err, SONDE_E_IO, -1, "files may not be large enough for the ring (ulimit -f)");
+		return error_set(err, SONDE_E_IO, -1, "the file size limit is too small for the ring (ulimit -f)");
 	size_t bytes = ring_chunk_offset(rt.mapped_chunks);
 	snprintf(rt.ring_path, sizeof rt.ring_path, "/dev/shm/sonde-%u-%d-%llx.ring", (unsigned)geteuid(),
 		 (int)getpid(), (unsigned long long)proc_start_time(getpid()));
@@ -177,7 +177,7 @@ sonde_status ring_open(const char *beside, sonde_error *err)
 	if (rt.ring_fd < 0 && snprintf(rt.ring_path, sizeof rt.ring_path, "%s.ring", beside) < (int)sizeof rt.ring_path)
 		rt.ring_fd = create_ring(rt.ring_path, bytes);
 	if (rt.ring_fd < 0)
-		return error_set(err, SONDE_E_IO, -1, "no room for the ring in /dev/shm or beside %s: %s", beside,
+		return error_set(err, SONDE_E_IO, -1, "no space for the ring in /dev/shm or beside %s: %s", beside,
 				 strerror(errno));
 	sonde_status status = map_ring(bytes, err);
 	if (status)

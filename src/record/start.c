@@ -114,7 +114,7 @@ static void set_handlers(void)
 static void say_path(const char *wanted)
 {
 	if (rt.automatic && !(rt.mode & MODE_IN_CHILD))
-		fprintf(stderr, "sonde: %s is another recording and is kept; this one goes to %s\n", wanted, rt.path);
+		fprintf(stderr, "sonde: %s is an existing recording and is kept; recording into %s\n", wanted, rt.path);
 }
 
 /* SONDE_OUTPUT=run.json: once, and not by each child. */
@@ -124,7 +124,7 @@ static void say_longer_name(void)
 
 	if (rt.options.output_is_longer && !is_said && !(rt.mode & MODE_IN_CHILD))
 		fprintf(stderr,
-			"sonde: a recording is a .sonde file; it goes to %s, and sonde export makes JSON of it\n",
+			"sonde: a recording is a .sonde file; recording into %s; sonde export converts it to JSON\n",
 			rt.path);
 	is_said = true;
 }
@@ -207,7 +207,7 @@ static sonde_status start_locked(const record_options *options, bool automatic, 
 		return SONDE_OK;
 	}
 	if (rt.running)
-		return error_set(err, SONDE_E_STATE, -1, "a recording is running already, into %s", rt.path);
+		return error_set(err, SONDE_E_STATE, -1, "a recording is already running, into %s", rt.path);
 	rt.options = *options;
 	rt.automatic = automatic;
 	memory_reset(); /* not in begin: a child counts memory before its recording begins */
@@ -408,7 +408,7 @@ static void print_report(void)
 		*(void **)&release = dlsym(library, "sonde_report_free");
 	}
 	if (!open_report || !print || !release) {
-		fprintf(stderr, "sonde: the report needs libsonde, which was not found; try: sonde report %s\n",
+		fprintf(stderr, "sonde: the report needs libsonde, which was not found; run: sonde report %s\n",
 			rt.path);
 	} else if (open_report(rt.path, &report, &err)) {
 		fprintf(stderr, "sonde: %s\n", err.message);

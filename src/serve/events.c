@@ -104,7 +104,7 @@ void api_events(call *c, reply *out)
 	pthread_mutex_unlock(&s->lock);
 	if (!has_room) {
 		free(l);
-		reply_error(out, 503, "busy", "Too many pages listen already.");
+		reply_error(out, 503, "busy", "Too many listeners; close a page and retry.");
 		return;
 	}
 	out->type = "text/event-stream";

@@ -131,7 +131,8 @@ static bool open_database(notes *n, bool to_write)
 
 static sonde_status failed(notes *n, sonde_error *err)
 {
-	return error_set(err, SONDE_E_IO, -1, "cannot keep notes: %s", n->db ? sqlite3_errmsg(n->db) : "out of memory");
+	return error_set(err, SONDE_E_IO, -1, "cannot store notes: %s",
+			 n->db ? sqlite3_errmsg(n->db) : "out of memory");
 }
 
 /* NULL when it cannot be prepared. */
@@ -206,7 +207,7 @@ static bool is_full(notes *n, notes_kind kind)
 static sonde_status add(notes *n, notes_kind kind, notes_entry *entry, sonde_error *err)
 {
 	if (is_full(n, kind))
-		return error_set(err, SONDE_E_USAGE, -1, "there are %d already", NOTES_MAX);
+		return error_set(err, SONDE_E_USAGE, -1, "the limit of %d is reached", NOTES_MAX);
 	sqlite3_stmt *s = prepare(n, statements[kind].add);
 	entry->created = (int64_t)time(NULL);
 	sqlite3_bind_int64(s, 1, entry->created);

@@ -225,7 +225,7 @@ static opened *open_trace(opening *how, sonde_error *err)
 	}
 	sonde_status status = open_file(how, &options, &o->trace, err);
 	if (!status && trace_is_broken(o->trace))
-		status = error_set(err, SONDE_E_TRUNCATED, -1, "%s: the file was cut off while it was read",
+		status = error_set(err, SONDE_E_TRUNCATED, -1, "%s: the file was truncated while it was read",
 				   how->session->path);
 	o->is_live = !status && o->trace->recording && o->trace->recording->is_live;
 	if (!o->is_live)
@@ -445,7 +445,7 @@ static void *run(void *context)
 sonde_status opener_start(sonde_server *s, sonde_error *err)
 {
 	if (pthread_create(&s->opener, NULL, run, s) != 0)
-		return error_set(err, SONDE_E_MEMORY, -1, "no thread to open traces");
+		return error_set(err, SONDE_E_MEMORY, -1, "cannot start a thread to open traces");
 	s->has_opener = true;
 	return SONDE_OK;
 }

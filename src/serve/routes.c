@@ -65,9 +65,9 @@ const route *route_find(const char *method, const char *path, reply *out)
 		is_there = true;
 	}
 	if (is_there)
-		reply_error(out, 405, "bad-method", "This address does not take %.16s.", method);
+		reply_error(out, 405, "bad-method", "This address does not accept %.16s.", method);
 	else
-		reply_error(out, 404, "not-found", "There is nothing at this address.");
+		reply_error(out, 404, "not-found", "This address does not exist.");
 	return NULL;
 }
 
@@ -112,7 +112,7 @@ static void check_file(call *c, reply *out)
 {
 	if (session_check(c->server, c->session, c->opened))
 		reply_error(out, 503, "rewritten",
-			    "The file was changed while it was read; it is opened anew when it is left alone.");
+			    "The file changed while it was read; the server opens it again when it is stable.");
 }
 
 static bool take_trace(call *c, reply *out)
@@ -123,7 +123,7 @@ static bool take_trace(call *c, reply *out)
 	int64_t wanted = request_number(c->request, "generation", 0, INT64_MAX, (int64_t)out->generation);
 	if ((uint64_t)wanted == out->generation)
 		return true;
-	reply_error(out, 409, "changed", "The trace has grown since: its numbers are others now.");
+	reply_error(out, 409, "changed", "The trace has grown; its numbers have changed.");
 	return false;
 }
 
@@ -175,7 +175,8 @@ void call_range(call *c, int64_t *ret_from, int64_t *ret_to)
 	int64_t to = request_number(c->request, "to", -TRACE_NS_MAX, TRACE_NS_MAX, length);
 
 	if (from > to && !*c->request->problem)
-		snprintf(c->request->problem, sizeof c->request->problem, "from must not be behind to.");
+		snprintf(c->request->problem, sizeof c->request->problem,
+			 "The parameter \"from\" must not be after \"to\".");
 	*ret_from = trace_bounded_ns(index_start_ns(ix) + from);
 	*ret_to = trace_bounded_ns(index_start_ns(ix) + to);
 }

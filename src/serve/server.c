@@ -54,7 +54,7 @@ sonde_status sonde_server_start(const char *const *paths, size_t n_paths, const 
 	sonde_status status = s ? SONDE_OK : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 
 	if (!status && !mapping_guard())
-		status = error_set(err, SONDE_E_UNSUPPORTED, -1, "no handler for SIGBUS");
+		status = error_set(err, SONDE_E_UNSUPPORTED, -1, "cannot install a handler for SIGBUS");
 	for (size_t i = 0; i < n_paths && !status; i++)
 		status = sessions_add_path(s, paths[i], err);
 	if (!status)

@@ -127,7 +127,7 @@ want "no table of steps" grep -q '^step,start_ns,' .out
 run analyze report --csv --table nonsense rank0.json
 want_code 2
 want_out ""
-want_in "$err" 'report has no table "nonsense"; its first is names'
+want_in "$err" 'report has no table "nonsense"; the first table is names'
 
 # Markdown and pages are whole and harmless.
 cat > bad.json <<'EOT'
@@ -166,9 +166,9 @@ refuse() { # refuse "message" ARGS...
 	want_out ""
 	want_err "sonde: analyze: $message"
 }
-refuse "no NAME given; sonde analyze --list shows them; see sonde analyze --help"
+refuse "no NAME given; sonde analyze --list lists them; see sonde analyze --help"
 refuse "no analysis 'reprot'; did you mean 'report'?" reprot missing.json
-refuse "no analysis 'xyzzy'; sonde analyze --list shows them" xyzzy missing.json
+refuse "no analysis 'xyzzy'; sonde analyze --list lists them" xyzzy missing.json
 refuse "no FILE given; see sonde analyze --help" report
 for list in x 1, 4-2 -1 '' 1-2-3; do
 	refuse "--ranks needs a list such as 0,2-4, not '$list'; see sonde analyze --help" report --ranks "$list" missing.json
@@ -181,7 +181,7 @@ refuse "--to must be after --from; see sonde analyze --help" report --from 2s --
 refuse "--warmup needs auto, none or a number of steps, not 'x'; see sonde analyze --help" report --warmup x missing.json
 refuse "--steps and --warmup exclude each other; see sonde analyze --help" report --warmup 3 --steps 1 missing.json
 refuse "--set needs KEY=VALUE, such as dataloader.warn=5%, not 'x'; see sonde analyze --help" report --set x missing.json
-refuse "--compat has no 'htq'; did you mean 'hta'?" report --compat htq missing.json
+refuse "--compat does not accept 'htq'; did you mean 'hta'?" report --compat htq missing.json
 refuse "--html and --json exclude each other; see sonde analyze --help" report --html --json missing.json
 # A layer is in the step in which it begins, also when it ends behind it and so lies in a lane of its own.
 cat > layers.json <<-EOT

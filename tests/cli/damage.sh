@@ -39,7 +39,7 @@ for command in report summary info bottlenecks export "query --csv"; do
 	esac
 	want_code 3
 	want_in "$err" "sonde: damaged.sonde: byte "
-	want_in "$err" "some slices cannot be read, their checksum is wrong"
+	want_in "$err" "some slices cannot be read: wrong checksum"
 done
 run report --json damaged.sonde
 want_in "$out" '"label": "damaged"'
@@ -73,7 +73,7 @@ cp whole.sonde damaged.sonde
 flip damaged.sonde $tracks
 run report damaged.sonde
 want_code 3
-want_in "$err" "the tracks in the index are damaged: their checksum is wrong"
+want_in "$err" "the tracks in the index are damaged: wrong checksum"
 
 # A recording has its events: the index is mended, in the file as well.
 run record -o run.sonde -- "$BUILD/prog_simple"

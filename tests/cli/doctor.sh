@@ -59,16 +59,16 @@ said_of_ring() { # what doctor says about $ring
 left_by_kill "a run.sonde"
 if [ -n "$ring" ]; then
 	said=$(said_of_ring)
-	want_in "$said" " of prog_live, process $pid, which is gone
+	want_in "$said" " of prog_live, process $pid (ended)
   recording: $work/a run.sonde
   save its events and free it: sonde report '$work/a run.sonde'
   free it without its events: rm $ring"
 	run doctor --json
 	want_in "$out" "\"pid\": $pid, \"program\": \"prog_live\", \"recording\": \"$work/a run.sonde\", \"has_events\": true, \"can_save\": true"
 	mv "a run.sonde" moved.sonde
-	want_in "$(said_of_ring)" "  the recording is gone, so its events cannot be saved"
+	want_in "$(said_of_ring)" "  its events cannot be saved: the recording does not exist"
 	cp run.sonde "a run.sonde"
-	want_in "$(said_of_ring)" "  the recording is gone, so its events cannot be saved"
+	want_in "$(said_of_ring)" "  its events cannot be saved: the recording does not exist"
 	mv moved.sonde "a run.sonde"
 	(PATH=$(dirname "$SONDE"):$PATH && eval "$(grep -o 'sonde report .*' <<< "$said")") > .out
 	want "the command does not free the ring" [ ! -e "$ring" ]
@@ -113,7 +113,7 @@ want_in "$out" "limited  left       1 ring of killed programs, 1.00 MiB in /dev/
 ring=$work/root/dev/shm/sonde-$(id -u)-$gone-1.ring
 want_in "$out" "
 $ring
-  1.00 MiB of a program, process $gone, which is gone
+  1.00 MiB of a program, process $gone (ended)
   recording: unknown
   it has no events to save
   free it: rm $ring"

@@ -81,7 +81,7 @@ rm -f ./*.sonde
 run record -o run.sonde true
 run import run.sonde
 want_code 2
-want_err "sonde: run.sonde: is read, it cannot be written as well: -o FILE"
+want_err "sonde: run.sonde: is an input file and cannot be overwritten; use -o FILE"
 run import run.sonde -o indexed.sonde
 want_code 0
 run report indexed.sonde
@@ -117,13 +117,13 @@ want_code 2
 want_err "sonde: import: '.' needs -o FILE; see sonde import --help"
 run import -o - trace.json
 want_code 2
-want_err "sonde: import: -o needs a FILE: a trace is not written to standard output; see sonde import --help"
+want_err "sonde: import: -o needs a FILE: a trace cannot go to standard output; see sonde import --help"
 want "a file named -" [ ! -e ./- ]
 run import --threads 0 trace.json
 want_code 2
 run merge trace.json -o x.sonde
 want_code 2
-want_err "sonde: merge: at least two files, or a directory; see sonde merge --help"
+want_err "sonde: merge: needs at least two files, or a directory; see sonde merge --help"
 run import missing.json
 want_code 3
 want_err "sonde: missing.json: No such file or directory"
@@ -138,7 +138,7 @@ want_in "$err" "sonde: bad.gz: byte "
 want_in "$err" "the gzip data"
 run import trace.json -o text # somebody's file
 want_code 4
-want_err "sonde: text: exists and is not a Sonde file; it is left alone"
+want_err "sonde: text: exists and is not a Sonde file; not overwritten"
 want "text was touched" [ "$(cat text)" = "no trace" ]
 run import trace.json -o no/such/directory.sonde
 want_code 4
@@ -250,11 +250,11 @@ want_err ""
 cp mixed/a.sonde mixed/b.sonde
 run report mixed
 want_code 0
-want_err "sonde: mixed: b.sonde is left out because the directory has traces of other tools; name it to open it"
+want_err "sonde: mixed: skipped b.sonde because the directory has Chrome traces; name the file to open it"
 cp mixed/a.sonde mixed/c.sonde
 run info mixed/
 want_code 0
-want_err "sonde: mixed/: 2 .sonde files (b.sonde ...) are left out because the directory has traces of other tools; name them to open them"
+want_err "sonde: mixed/: skipped 2 .sonde files (b.sonde ...) because the directory has Chrome traces; name them to open them"
 rm -r mixed
 
 # What a directory holds beside traces is left out; what was named is not.
@@ -271,7 +271,7 @@ want_in "$err" "sonde: rank 0: mixed/a.json
 sonde: rank 1: mixed/z.json"
 want "a file that is no trace has a rank" [ "$(grep -c ': rank' .err)" = 2 ]
 run info mixed.sonde
-want_in "$out" "4 files of the directory that are no traces, left out"
+want_in "$out" "4 files of the directory that are not traces, skipped"
 rm mixed/z.json
 run report --csv mixed # as the one that is left
 want_code 0

@@ -193,7 +193,7 @@ def count(files):
             if isinstance(e, dict):
                 counts.event(file, e, order)
             else:
-                counts.add("lost", "elements of the event list that are no events")
+                counts.add("lost", "elements of the event list that are not events")
     counts.add("events", "", n)
     return counts.finish(), counts.texts
 

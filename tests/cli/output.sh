@@ -87,22 +87,22 @@ for asked in "report" "summary" "info" "hta" "bottlenecks" "analyze report" "com
 	# shellcheck disable=SC2086
 	run $asked -o z.svg "${files[@]}"
 	want_code 2
-	want_in "$err" "it cannot write 'z.svg', only .txt, .json"
+	want_in "$err" "cannot write 'z.svg'; supported: .txt, .json"
 	want "z.svg was written" [ ! -e z.svg ]
 done
 run query -o z.html ../whole.sonde "select 1"
 want_code 2
-want_in "$err" "it cannot write 'z.html', only .txt, .json, .csv"
+want_in "$err" "cannot write 'z.html'; supported: .txt, .json, .csv"
 run query --csv -o z.html ../whole.sonde "select 1"
 want_code 0
 run export -o z.csv ../whole.sonde
 want_code 2
-want_in "$err" "it cannot write 'z.csv', only .json"
+want_in "$err" "cannot write 'z.csv'; supported: .json"
 for asked in "import -o z.json ../whole.sonde" "merge -o z.json ../whole.sonde ../run.sonde" "record -o z.json true"; do
 	# shellcheck disable=SC2086
 	run $asked
 	want_code 2
-	want_in "$err" "it cannot write 'z.json', only .sonde"
+	want_in "$err" "cannot write 'z.json'; supported: .sonde"
 done
 cd .. && rm -r ends
 
@@ -118,7 +118,7 @@ for asked in "report -o run.sonde run.sonde" "export -o run.sonde run.sonde" "qu
 	# shellcheck disable=SC2086
 	run $asked
 	want_code 2
-	want_in "$err" ": is read, it cannot be written as well: -o FILE"
+	want_in "$err" ": is an input file and cannot be overwritten; use -o FILE"
 done
 run report --html -o traces/report.html traces
 run report --html -o traces/report.html traces # again: it is not read
@@ -129,7 +129,7 @@ want_code 0
 rm traces/all.sonde
 run report -o run.sonde traces
 want_code 4
-want_err "sonde: run.sonde: exists and is a Sonde file; it is left alone"
+want_err "sonde: run.sonde: exists and is a Sonde file; not overwritten"
 want "a trace was overwritten" cmp -s traces/a.json before.json
 want "a recording was overwritten" cmp -s run.sonde before.sonde
 rm -r traces before.json before.sonde

@@ -66,7 +66,7 @@ want_in "$(data page.html)" "of 100,000 steps, the longest."
 run timeline -o page.html tracks.json
 want_in "$(data page.html)" "of 30,000 tracks, the busiest."
 run timeline -o page.html distinct.json
-want_in "$(data page.html)" "names, those that take the most time; the others share one."
+want_in "$(data page.html)" "names, those with the most time; the others share one."
 run timeline -o page.html names.json
 want_in "$(data page.html)" "20 of 20 slices."
 want "no name says that it is cut" grep -q 'nend (cut, 1,000,006 bytes)"' page.html

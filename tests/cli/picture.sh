@@ -104,7 +104,7 @@ want_in "$found" "8 of 8 slices."
 run timeline --group-small 20us --no-python -o timeline.html trace.json
 found=$(page timeline.html)
 want_in "$found" "2 shorter than 20.0 us are shown as 1 boxes"
-want_in "$found" "1 are Python's"
+want_in "$found" "1 are Python functions"
 run timeline --min-duration 20us --max-depth 2 -o timeline.html trace.json
 found=$(page timeline.html)
 want_in "$found" "5 of 8 slices"
@@ -228,7 +228,7 @@ want_code 3
 for command in "flame -o x.png" "flame -o x.tar.gz" "timeline -o x.svg"; do
 	run $command trace.json
 	want_code 2
-	want_in "$err" "ends in none of: html"
+	want_in "$err" "has no supported suffix: html"
 	want "something is written" [ -z "$(ls x.*)" ]
 done 2> /dev/null
 run flame --format svg -o x.png trace.json

@@ -123,7 +123,7 @@ rm examples.sql
 run query --limit 2 small.json "select id from slices"
 want_code 0
 want_out $' id\n  0\n  1'
-want_err "sonde: query: there are more rows; --limit shows them"
+want_err "sonde: query: output truncated at --limit; there are more rows"
 run query --limit 5 small.json "select id from slices"
 want_err ""
 endless="with recursive r(x) as (select 1 union all select x + 1 from r) select count(*) from r"
@@ -132,7 +132,7 @@ want_code 4
 want_err "sonde: query: stopped after 1.00 s"
 run query --memory 64M small.json "create temp table t as ${endless/count(\*)/x, zeroblob(1000)}"
 want_code 4
-want_err "sonde: query: stopped: it needs more than 64.0 MiB of memory"
+want_err "sonde: query: stopped: the statement needs more than 64.0 MiB of memory"
 
 # Errors: one line, what and where.
 refuse() { # refuse "message" ARGS...
@@ -148,8 +148,8 @@ refuse 'no such column: nam (at "nam", line 2, character 8)' small.json $'/* why
 refuse 'near "selec": syntax error (character 1)' small.json "selec"
 refuse 'no such table: slice; did you mean slices?' small.json "select * from slice"
 refuse 'no such table: xyzzy' small.json "select * from xyzzy"
-refuse "not allowed: a query reads the trace and writes temporary tables, nothing else" small.json "attach 'x.db' as x"
-refuse "not allowed: a query reads the trace and writes temporary tables, nothing else" small.json "vacuum into 'x.db'"
+refuse "not allowed: a query may only read the trace and write temporary tables" small.json "attach 'x.db' as x"
+refuse "not allowed: a query may only read the trace and write temporary tables" small.json "vacuum into 'x.db'"
 refuse "no table 'slice'; did you mean 'slices'?" small.json ".schema slice"
 refuse "no command '.foo bar'; .help lists them" small.json ".foo bar"
 refuse "no FILE given; see sonde query --help"
@@ -176,7 +176,7 @@ want_err "sonde: missing.sql: No such file or directory"
 printf 'select 1\0' > nul.sql
 run query -f nul.sql small.json
 want_code 3
-want_err "sonde: nul.sql: this is no SQL"
+want_err "sonde: nul.sql: not SQL text"
 
 # A full disk is an error, a reader that has seen enough is not.
 many="with recursive r(x) as (select 1 union all select x + 1 from r where x < 300000) select x, 'some more text' from r"

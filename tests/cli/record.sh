@@ -48,7 +48,7 @@ rm run.sonde
 
 run record -o - true
 want_code 2
-want_in "$err" "--output needs FILE: a recording is not written to standard output"
+want_in "$err" "--output needs FILE: a recording cannot go to standard output"
 want "a file of that name" [ ! -e ./- ]
 
 rm -f ./*.sonde
@@ -95,10 +95,10 @@ want_err "sonde: cannot write no/such/directory: No such file or directory"
 run record -o run.sonde sh -c '"$0" 600 .stop & echo $! > .pid; until [ -s run.sonde.part.$! ]; do sleep 0.01; done' "$BUILD/prog_live"
 want_code 0
 pid=$(cat .pid)
-want_in "$err" "sonde: process $pid (prog_live) still runs and records into run.sonde.part.$pid; sonde report run.sonde reads that too, now and later"
+want_in "$err" "sonde: process $pid (prog_live) still runs and records into run.sonde.part.$pid; sonde report run.sonde also reads that file"
 run record -o run.sonde true # neither the file nor its part gives way to another recording
 want_code 4
-want_err "sonde: run.sonde: process $pid of an earlier recording still writes run.sonde.part.$pid; both are left alone"
+want_err "sonde: run.sonde: process $pid of an earlier recording still writes run.sonde.part.$pid; neither is overwritten"
 run report run.sonde
 want_in "$out" "the program is still running"
 : > .stop

@@ -10,10 +10,10 @@ run serve --port 70000 a.json
 want_code 2
 run serve --listen nowhere a.json
 want_code 2
-want_err 'sonde: serve: "nowhere" is no address of a machine, such as 127.0.0.1; see sonde serve --help'
+want_err 'sonde: serve: "nowhere" is not an IP address, such as 127.0.0.1; see sonde serve --help'
 run serve --port 0 --listen 0.0.0.0 a.json
 want_code 2
-want_in "$err" "other machines reach 0.0.0.0"
+want_in "$err" "other machines can reach 0.0.0.0"
 want_in "$err" "--allow-remote"
 
 if ! command -v python3 > /dev/null; then

@@ -17,7 +17,7 @@ value() {
 	"$SONDE" report --json "$2" | python3 -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"
 }
 
-said="far outside of all others"
+said="far outside all others"
 
 # apart NS N FILE: so long is the trace, so many events are told, and no event is missing
 apart() {

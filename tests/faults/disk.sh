@@ -60,7 +60,7 @@ want "nothing was lost" [ "$(value n_lost_io)" -gt 0 ]
 
 # Killed when the disk is full: what the ring holds is read, and the ring stays as long as it cannot be saved
 unsaved() { # unsaved TEXT: says why, and where the events are
-	want_in "$1" "recovered events could not be saved into the file: No space left on device; every command reads them from the ring /dev/shm/"
+	want_in "$1" "recovered events could not be saved into the file: No space left on device; they stay in the ring /dev/shm/"
 	want "a wrong reason: $1" [ "${1/temporarily unavailable/}" = "$1" ]
 }
 rm -f small/*
@@ -105,7 +105,7 @@ look
 want "something is said: $(cat .look)" [ ! -s .look ]
 # shellcheck disable=SC2016
 finish_full '"$0" counters 500 exit; "$0" counters 500 exit'
-want_in "$err" "cannot join small/run.sonde.part.* into small/run.sonde: No space left on device; they stay and are read with it"
+want_in "$err" "cannot join small/run.sonde.part.* into small/run.sonde: No space left on device; the parts stay and are read with the file"
 look
 want_sound
 want_events $((2 * (8 * 500 * 9 + 2)))
@@ -145,7 +145,7 @@ for limit_kb in 0 100 4000 6000 40000; do
 		want_sound
 		want_events $((2 * n))
 	else
-		want_in "$err" "sonde: nothing is recorded: files may not be large enough for the ring (ulimit -f)"
+		want_in "$err" "sonde: nothing is recorded: the file size limit is too small for the ring (ulimit -f)"
 	fi
 done
 want "even 40 MB were not enough" [ -e "$file" ]
@@ -174,7 +174,7 @@ out=$(
 )
 code=$?
 want_code 0
-want_in "$out" "recovered events could not be saved into the file: File too large; every command reads them from the ring"
+want_in "$out" "recovered events could not be saved into the file: File too large; they stay in the ring"
 look
 want_events $((8 * 3000 * 9 + 1))
 
@@ -200,7 +200,7 @@ rm -f small/*
 dd if=/dev/zero of=small/other bs=1024 count=900 2> /dev/null
 program simple 10000
 unchanged
-want_in "$err" "sonde: nothing is recorded: no room for the ring in /dev/shm or beside $(pwd -P)/small/run.sonde"
+want_in "$err" "sonde: nothing is recorded: no space for the ring in /dev/shm or beside $(pwd -P)/small/run.sonde"
 want "a ring was left" [ ! -e "$file.ring" ]
 file=run.sonde
 umount /dev/shm

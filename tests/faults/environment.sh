@@ -37,7 +37,7 @@ wrong() { # wrong VARIABLE VALUE EXPECTED
 	program simple 1000
 	command="$1=$2"
 	unchanged
-	want_err "sonde: $1=$2 is not $3; the default is used"
+	want_err "sonde: $1=$2 is not $3; using the default"
 	recorded
 	unset "$1"
 }
@@ -64,19 +64,19 @@ rm -f "$file"
 SONDE_OUTPUT=$file SONDE_ENABLED=maybe keep "$BUILD/prog_simple" 1000
 command="SONDE_ENABLED=maybe"
 unchanged
-want_err "sonde: SONDE_ENABLED=maybe is not 0 or 1; the default is used"
+want_err "sonde: SONDE_ENABLED=maybe is not 0 or 1; using the default"
 want "it was recorded" [ ! -e "$file" ]
 SONDE_OUTPUT=$(printf '%5000s' | tr ' ' x) SONDE_ENABLED=1 keep "$BUILD/prog_simple" 1000
 command="SONDE_OUTPUT of 5000 bytes"
 unchanged
-want_err "sonde: SONDE_OUTPUT is longer than 4095 bytes; the default is used"
+want_err "sonde: SONDE_OUTPUT is longer than 4095 bytes; using the default"
 mv prog_simple.*.sonde "$file"
 recorded
 for end in json csv md HTML txt svg folded; do
 	SONDE_OUTPUT=other.$end SONDE_ENABLED=1 keep "$BUILD/prog_simple" 1000
 	command="SONDE_OUTPUT=other.$end"
 	unchanged
-	want_err "sonde: a recording is a .sonde file; it goes to $(pwd -P)/other.$end.sonde, and sonde export makes JSON of it"
+	want_err "sonde: a recording is a .sonde file; recording into $(pwd -P)/other.$end.sonde; sonde export converts it to JSON"
 	want "a recording has the name of another format" [ ! -e other.$end ]
 	mv other.$end.sonde "$file"
 	recorded
@@ -116,12 +116,12 @@ file=text
 SONDE_ENABLED=1 SONDE_OUTPUT=text keep "$BUILD/prog_simple" 1000
 command="SONDE_OUTPUT=text"
 unchanged
-want_err "sonde: nothing is recorded: $here/text exists and is not a recording; it is left alone"
+want_err "sonde: nothing is recorded: $here/text exists and is not a recording; not overwritten"
 want "a foreign file was overwritten" [ "$(cat text)" = precious ]
 SONDE_ENABLED=1 SONDE_OUTPUT=directory keep "$BUILD/prog_simple" 1000
 command="SONDE_OUTPUT=directory"
 unchanged
-want_err "sonde: nothing is recorded: $here/directory exists and is not a recording; it is left alone"
+want_err "sonde: nothing is recorded: $here/directory exists and is not a recording; not overwritten"
 ln -s elsewhere link
 SONDE_ENABLED=1 SONDE_OUTPUT=link keep "$BUILD/prog_simple" 1000
 command="SONDE_OUTPUT=link"

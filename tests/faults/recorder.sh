@@ -87,7 +87,7 @@ for expected in 1 2; do
 	SONDE_ENABLED=1 SONDE_OUTPUT=$file keep "$BUILD/prog_simple" 100
 	want_code 3
 	want "$(ls run* | wc -l) files" [ "$(ls run*.sonde | wc -l)" = $((expected + 1)) ]
-	want_in "$err" "sonde: $(pwd -P)/run.sonde is another recording and is kept; this one goes to $(pwd -P)/run."
+	want_in "$err" "sonde: $(pwd -P)/run.sonde is an existing recording and is kept; recording into $(pwd -P)/run."
 done
 look
 want_events $((8 * n * 9 + 1))

@@ -300,7 +300,7 @@ static sonde_status read_carry(driver *d, bool final, sonde_error *err)
 	}
 	if (d->where == IN_TOP_LEVEL && carry_len(d) > CHROME_BESIDE_MAX)
 		return error_set(err, SONDE_E_FORMAT, (int64_t)d->carry_offset,
-				 "a value beside the events is longer than %d MiB", CHROME_BESIDE_MAX >> 20);
+				 "a value outside the events is longer than %d MiB", CHROME_BESIDE_MAX >> 20);
 	return SONDE_OK;
 }
 

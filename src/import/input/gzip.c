@@ -49,7 +49,7 @@ static bool next_member(gzip *g, input_source *s, const char **ret_damage)
 		return true;
 	}
 	if (s->n && !skip_padding(s))
-		*ret_damage = "there is something else behind the gzip data";
+		*ret_damage = "unexpected data after the gzip data";
 	return false;
 }
 
@@ -57,9 +57,9 @@ static const char *damage_of(int code)
 {
 	switch (code) {
 	case ISAL_INCORRECT_CHECKSUM:
-		return "the gzip data is damaged: its checksum is wrong";
+		return "the gzip data is damaged: wrong checksum";
 	case ISAL_UNSUPPORTED_METHOD:
-		return "the gzip data is damaged: its method of compression is unknown";
+		return "the gzip data is damaged: unknown compression method";
 	}
 	return "the gzip data is damaged";
 }
@@ -96,7 +96,7 @@ static size_t gzip_read(void *decoder, input_source *s, uint8_t *to, size_t room
 		if (g->state.block_state == ISAL_BLOCK_FINISH) {
 			g->in_member = false;
 		} else if (before == s->n && room_before == room && !source_more(s)) {
-			*ret_damage = "the gzip data ends too early";
+			*ret_damage = "the gzip data is truncated";
 			break;
 		}
 	}

@@ -164,7 +164,7 @@ static bool fill(input *in, uint8_t *bytes, input_window *ret_window)
 
 	if (expands_too_far(in)) {
 		error_set(&in->error, SONDE_E_FORMAT, (int64_t)source_position(s),
-			  "the %s data expands more than %d-fold: refused", in->codec->name, INPUT_MAX_RATIO);
+			  "the %s data expands more than %d-fold, the limit", in->codec->name, INPUT_MAX_RATIO);
 		return false;
 	}
 	size_t n = in->codec ? in->codec->read(in->decoder, s, bytes, INPUT_WINDOW, &damage)

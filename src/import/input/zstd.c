@@ -55,13 +55,13 @@ static const char *damage_of(size_t code)
 {
 	switch (ZSTD_getErrorCode(code)) {
 	case ZSTD_error_prefix_unknown:
-		return "there is something else behind the zstd data";
+		return "unexpected data after the zstd data";
 	case ZSTD_error_checksum_wrong:
-		return "the zstd data is damaged: its checksum is wrong";
+		return "the zstd data is damaged: wrong checksum";
 	case ZSTD_error_dictionary_wrong:
-		return "the zstd data needs a dictionary that is not there";
+		return "the zstd data needs a dictionary, which is not supported";
 	case ZSTD_error_frameParameter_windowTooLarge:
-		return "the zstd data needs a window of more than 128 MiB: refused";
+		return "the zstd data needs a window of more than 128 MiB, the limit";
 	case ZSTD_error_memory_allocation:
 		return "out of memory for the zstd data";
 	default:
@@ -105,7 +105,7 @@ static size_t zstd_read(void *decoder, input_source *s, uint8_t *to, size_t room
 			;
 		if (s->n == 0 && !z->has_output) {
 			if (z->asked)
-				*ret_damage = "the zstd data ends too early";
+				*ret_damage = "the zstd data is truncated";
 			break;
 		}
 		size_t code = decode_some(z, s, &to, &room);

@@ -44,13 +44,13 @@ static sonde_status open_behind(behind *to, const recording_file *file, sonde_er
 	if (to->fd >= 0 && !is_own(to->fd))
 		return error_set(err, SONDE_E_IO, -1, "cannot add its index: it belongs to another user");
 	if (to->fd < 0 || flock(to->fd, LOCK_EX | LOCK_NB) != 0)
-		return error_set(err, SONDE_E_IO, -1, "cannot add its index: %s",
+		return error_set(err, SONDE_E_IO, -1, "cannot append the index: %s",
 				 errno == EWOULDBLOCK ? "another process has locked it" : strerror(errno));
 	if (lseek(to->fd, 0, SEEK_END) != (off_t)file->len)
-		return error_set(err, SONDE_E_IO, -1, "cannot add its index: it has changed");
+		return error_set(err, SONDE_E_IO, -1, "cannot append the index: the file has changed");
 	to->target = (builder_target){ to->fd, block_padded(to->len) };
 	if (ftruncate(to->fd, (off_t)to->len) != 0 || !file_write_at(to->fd, zeros, to->target.at - to->len, to->len))
-		return error_set(err, SONDE_E_IO, -1, "cannot add its index: %s", strerror(errno));
+		return error_set(err, SONDE_E_IO, -1, "cannot append the index: %s", strerror(errno));
 	return SONDE_OK;
 }
 
@@ -62,7 +62,7 @@ static sonde_status write_footer(const behind *to, const sonde_index *ix, sonde_
 	index_footer f = { .magic = INDEX_FOOTER, .offset = to->target.at, .length = len };
 	f.crc = crc32c(0, &f, offsetof(index_footer, crc));
 	if (!file_write_at(to->fd, &f, sizeof f, to->target.at + len))
-		return error_set(err, SONDE_E_IO, -1, "cannot add its index: %s", strerror(errno));
+		return error_set(err, SONDE_E_IO, -1, "cannot append the index: %s", strerror(errno));
 	return SONDE_OK;
 }
 

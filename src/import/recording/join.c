@@ -303,12 +303,11 @@ void recording_unsaved_text(const recording_unsaved *u, const char *path, char *
 
 	if (u->n_rings > 1)
 		snprintf(more, sizeof more, " and %zu more", u->n_rings - 1);
-	snprintf(
-		out, size,
-		"%s: %s recovered event%s could not be saved into the file: %s; every command reads them from the ring "
-		"%s%s%s and saves them once that is possible",
-		path, format_count(number, u->n_events), u->n_events == 1 ? "" : "s", strerror(u->error), u->ring_path,
-		more, is_memory ? ", until the machine restarts," : "");
+	snprintf(out, size,
+		 "%s: %s recovered event%s could not be saved into the file: %s; they stay in the ring %s%s%s; the "
+		 "next command that reads the file saves them",
+		 path, format_count(number, u->n_events), u->n_events == 1 ? "" : "s", strerror(u->error), u->ring_path,
+		 more, is_memory ? " until the machine restarts" : "");
 }
 
 bool recording_join(recording *t, uint64_t stream)

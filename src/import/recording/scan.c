@@ -327,7 +327,7 @@ static sonde_status refuse(const recording_file *f, sonde_error *err)
 		return error_set(err, SONDE_E_TRUNCATED, 0, "the file is empty");
 	if (f->len >= sizeof *magic && *magic == FORMAT_MAGIC)
 		return error_set(err, SONDE_E_TRUNCATED, (int64_t)f->len,
-				 "the file ends inside its first block: nothing was recorded");
+				 "the file ends in its first block: it has no events");
 	return error_set(err, SONDE_E_FORMAT, 0, "byte 0: not a Sonde recording");
 }
 

@@ -100,7 +100,7 @@ static void remove_one(call *c, reply *out, notes_kind kind)
 	if (status) {
 		reply_failure(out, status, &err);
 	} else if (!is_found) {
-		reply_error(out, 404, "not-found", "There is none of that number.");
+		reply_error(out, 404, "not-found", "There is no item with this number.");
 	} else {
 		json_writer *w = reply_json(out);
 		json_begin_object(w);

@@ -125,7 +125,7 @@ static void put_empty(reply *out, const sonde_result *result, const char *comman
 	const char *reason = reason_of(result);
 	char sentence[512];
 
-	snprintf(sentence, sizeof sentence, "%s", reason ? reason : "the trace has nothing of this");
+	snprintf(sentence, sizeof sentence, "%s", reason ? reason : "the trace has no such data");
 	if (sentence[0] >= 'a' && sentence[0] <= 'z')
 		sentence[0] = (char)(sentence[0] - 'a' + 'A');
 	size_t len = strlen(sentence);
@@ -177,11 +177,10 @@ static bool is_too_large(const call *c, const char *analysis, reply *out)
 			return false;
 	if (bytes <= all / HEAVY_MAX)
 		return false;
-	reply_error(
-		out, 413, "too-large",
-		"%s slices would take about %s of memory, too much for this server: sonde analyze %s on the command "
-		"line may have all of it.",
-		format_count(count, n), format_bytes(size, (uint64_t)bytes), analysis);
+	reply_error(out, 413, "too-large",
+		    "%s slices would take about %s of memory, more than this server may use; run sonde analyze %s on "
+		    "the command line.",
+		    format_count(count, n), format_bytes(size, (uint64_t)bytes), analysis);
 	return true;
 }
 
@@ -200,7 +199,7 @@ void api_report(call *c, reply *out)
 		return;
 	}
 	if (!analysis) {
-		put_unavailable(out, "This version of Sonde has no such report yet.", command);
+		put_unavailable(out, "This version of Sonde has no such report.", command);
 		return;
 	}
 	if (is_too_large(c, analysis, out))
@@ -283,12 +282,12 @@ void api_compare(call *c, reply *out)
 
 	take_other(&o, c->session->id);
 	if (!request_numbers(c->request, "with", SESSIONS_MAX + 1, take_other, &o) && !with)
-		reply_error(out, 400, "bad-request", "with must list the sessions to compare with.");
+		reply_error(out, 400, "bad-request", "The parameter \"with\" must list the sessions to compare.");
 	else if (!o.failed && !call_failed(c, out))
 		compare(c, out, &o);
 	for (size_t i = 0; i < o.n; i++) {
 		if (trace_is_broken(o.opened[i]->trace))
-			reply_error(out, 503, "rewritten", "A file was changed while it was read; ask again.");
+			reply_error(out, 503, "rewritten", "A file changed while it was read; retry.");
 		session_release(c->server, o.opened[i]);
 		free(o.names[i]);
 	}

@@ -86,7 +86,7 @@ static sonde_status run_all(sql_call *s, const char *sql, reply *out)
 
 	while (!(status = sonde_query_prepare(s->query, sql, &at, &s->err)) && sonde_query_is_ready(s->query)) {
 		if (monotonic_ns() > s->end_ns)
-			return reply_error(out, 408, "stopped", "The statements take too long."), SONDE_OK;
+			return reply_error(out, 408, "stopped", "The statements exceeded the time limit."), SONDE_OK;
 		if (!w || sonde_query_n_columns(s->query)) {
 			w = reply_json(out);
 			s->n_bytes = s->is_cut = 0;
@@ -100,7 +100,7 @@ static sonde_status run_all(sql_call *s, const char *sql, reply *out)
 			return status;
 	}
 	if (!status && !w)
-		reply_error(out, 400, "bad-request", "There is no statement.");
+		reply_error(out, 400, "bad-request", "The request has no SQL statement.");
 	return status;
 }
 

@@ -92,7 +92,7 @@ sonde_status access_init(sonde_server *s, const char *address, sonde_error *err)
 	if (!ok)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	if (!make_token(s))
-		return error_set(err, SONDE_E_UNSUPPORTED, -1, "this system gives no random numbers");
+		return error_set(err, SONDE_E_UNSUPPORTED, -1, "cannot read random numbers from the system");
 	return SONDE_OK;
 }
 

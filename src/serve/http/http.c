@@ -205,14 +205,14 @@ static enum MHD_Result send_page(struct MHD_Connection *on, exchange *x, const c
 	const char *path = strcmp(x->request.path, "/") == 0 ? "/index.html" : x->request.path;
 
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-		return refuse(on, x, 405, "bad-method", "This address takes GET only.");
+		return refuse(on, x, 405, "bad-method", "This address accepts GET only.");
 	for (const page_file *f = page_files; f->path; f++)
 		if (strcmp(f->path, path) == 0)
 			return send_file(on, f);
 	if (strcmp(x->request.path, "/") == 0)
 		return send_words(on, 200,
 				  "Sonde was built without its page: npm was missing. The API is at /api/v1.\n");
-	return refuse(on, x, 404, "not-found", "There is nothing at this address.");
+	return refuse(on, x, 404, "not-found", "This address does not exist.");
 }
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
@@ -278,15 +278,14 @@ static bool may_ask(const sonde_server *s, struct MHD_Connection *on, exchange *
 	if (*x->request.problem)
 		*ret = refuse(on, x, 400, "bad-request", x->request.problem);
 	else if (!has_one_host(on) || !access_host(s, host))
-		*ret = refuse(on, x, 421, "wrong-host",
-			      "This server does not know itself by that name; sonde serve --host NAME adds one.");
+		*ret = refuse(on, x, 421, "wrong-host", "Unknown Host; sonde serve --host NAME adds a name.");
 	else if (!access_origin(s, header(on, "Origin"), host))
-		*ret = refuse(on, x, 403, "wrong-origin", "Another page may not ask this server.");
+		*ret = refuse(on, x, 403, "wrong-origin", "Requests from other pages are refused.");
 	else if (strcmp(x->request.path, "/") == 0 && access_token(s, token))
 		*ret = let_in(s, on);
 	else if (!access_credentials(s, header(on, "Authorization"), header(on, "Cookie")))
 		*ret = is_page(&x->request)
-			       ? send_words(on, 401, "Open the address that sonde serve printed: it holds a token.\n")
+			       ? send_words(on, 401, "Open the address that sonde serve printed; it holds the token.\n")
 			       : refuse(on, x, 401, "no-token", "The token is missing or wrong.");
 	else
 		return true;
@@ -311,7 +310,7 @@ static enum MHD_Result begin(struct http *h, struct MHD_Connection *on, exchange
 	bool is_upload = x->route->flags & ROUTE_UPLOAD;
 	uint64_t max = is_upload ? h->server->options.upload_bytes : REQUEST_BODY_MAX;
 	if (length && (!request_parse_number(length, &n) || n > max))
-		return refuse(on, x, 413, "too-large", "The body is larger than this server takes.");
+		return refuse(on, x, 413, "too-large", "The body exceeds the size limit.");
 	set_deadline(h, on, HTTP_IDLE_SECONDS + (int64_t)((is_upload ? max : n) / HTTP_BODY_RATE));
 	if (!is_upload)
 		return MHD_YES;
@@ -324,7 +323,7 @@ static bool take_body(const sonde_server *s, exchange *x, const char *bytes, siz
 	if (x->upload)
 		return upload_write(x->upload, s->options.upload_bytes, bytes, len, &x->reply);
 	if (len > REQUEST_BODY_MAX - x->body_len) {
-		reply_error(&x->reply, 413, "too-large", "The body is larger than this server takes.");
+		reply_error(&x->reply, 413, "too-large", "The body exceeds the size limit.");
 		return false;
 	}
 	char *grown = realloc(x->body, x->body_len + len + 1);
@@ -415,10 +414,11 @@ sonde_status http_start(sonde_server *s, sonde_error *err)
 	h->daemon = start_daemon(h, fd);
 	if (!h->daemon) {
 		close(fd);
-		return error_set(err, SONDE_E_UNSUPPORTED, -1, "libmicrohttpd does not start");
+		return error_set(err, SONDE_E_UNSUPPORTED, -1, "cannot start libmicrohttpd");
 	}
 	h->has_watcher = pthread_create(&h->watcher, NULL, watch, h) == 0;
-	return h->has_watcher ? SONDE_OK : error_set(err, SONDE_E_MEMORY, -1, "no thread to watch connections");
+	return h->has_watcher ? SONDE_OK
+			      : error_set(err, SONDE_E_MEMORY, -1, "cannot start a thread to watch connections");
 }
 
 void http_stop(sonde_server *s)

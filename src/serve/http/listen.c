@@ -46,11 +46,10 @@ sonde_status listen_on(sonde_server *s, const char *address, int *ret_fd, sonde_
 
 	snprintf(port, sizeof port, "%u", s->options.port);
 	if (getaddrinfo(address, port, &hints, &at) != 0)
-		return error_set(err, SONDE_E_USAGE, -1, "\"%s\" is no address of a machine, such as 127.0.0.1",
-				 address);
+		return error_set(err, SONDE_E_USAGE, -1, "\"%s\" is not an IP address, such as 127.0.0.1", address);
 	sonde_status status = SONDE_OK;
 	if (!is_loopback(at->ai_addr) && !s->options.allow_remote)
-		status = error_set(err, SONDE_E_USAGE, -1, "other machines reach %s; --allow-remote permits that",
+		status = error_set(err, SONDE_E_USAGE, -1, "other machines can reach %s; --allow-remote allows it",
 				   address);
 	else if ((*ret_fd = listen_at(at, &s->port)) < 0)
 		status = error_set(err, SONDE_E_UNSUPPORTED, -1, "cannot listen on %s port %s: %s%s", address, port,

@@ -239,7 +239,7 @@ char *request_body_text(request *r, const char *key, size_t max)
 	unsigned repairs = 0;
 
 	if (!find_member(r, key, &value, &len) || len < 2 || *value != '"') {
-		refuse(r, "The body needs a text \"%s\".", key);
+		refuse(r, "The body needs a string \"%s\".", key);
 		return NULL;
 	}
 	char *text = malloc(3 * len + 1);
@@ -249,7 +249,7 @@ char *request_body_text(request *r, const char *key, size_t max)
 		return text;
 	}
 	free(text);
-	refuse(r, "\"%s\" is too long, or no text.", key);
+	refuse(r, "\"%s\" is too long or not a string.", key);
 	return NULL;
 }
 

@@ -49,7 +49,7 @@ upload *upload_begin(sonde_server *s, reply *out)
 	u->fd = is_there ? open(u->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600) : -1;
 	if (u->fd >= 0)
 		return u;
-	reply_error(out, 507, "no-room", "The server cannot keep files: %s.", strerror(errno));
+	reply_error(out, 507, "no-room", "The server cannot store files: %s.", strerror(errno));
 	free(u);
 	return NULL;
 }
@@ -57,11 +57,11 @@ upload *upload_begin(sonde_server *s, reply *out)
 bool upload_write(upload *u, uint64_t max, const char *bytes, size_t len, reply *out)
 {
 	if (len > max - u->len) {
-		reply_error(out, 413, "too-large", "The body is larger than this server takes.");
+		reply_error(out, 413, "too-large", "The body exceeds the size limit.");
 		return false;
 	}
 	if (!file_write_all(u->fd, bytes, len)) {
-		reply_error(out, 507, "no-room", "The server cannot keep the file: %s.", strerror(errno));
+		reply_error(out, 507, "no-room", "The server cannot store the file: %s.", strerror(errno));
 		return false;
 	}
 	u->len += len;

@@ -89,7 +89,7 @@ void builder_spill(builder *b)
 	if (spill_lanes(b) && spill_records(b))
 		return;
 	if (b->spilled.error)
-		builder_fail(b, SONDE_E_IO, "cannot write a temporary file (TMPDIR says where)");
+		builder_fail(b, SONDE_E_IO, "cannot write a temporary file (TMPDIR sets the directory)");
 	else
 		builder_fail(b, SONDE_E_MEMORY, "out of memory");
 }

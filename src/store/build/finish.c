@@ -366,7 +366,7 @@ static bool build_all(builder *b)
 sonde_status builder_finish(builder *b, sonde_index **ret_index, sonde_error *err)
 {
 	if (b->finished)
-		return error_set(err, SONDE_E_STATE, -1, "the index was made already");
+		return error_set(err, SONDE_E_STATE, -1, "the index already exists");
 	b->finished = true;
 	if (b->status || !build_all(b))
 		return error_set(err, b->status, -1, "%s", b->why);

@@ -80,9 +80,9 @@ static sonde_status read_header(const uint8_t *bytes, size_t len, index_header *
 	index_header h;
 
 	if ((uintptr_t)bytes % 8 != 0)
-		return error_set(err, SONDE_E_FORMAT, 0, "the index does not lie at a multiple of 8");
+		return error_set(err, SONDE_E_FORMAT, 0, "the index is not aligned to 8 bytes");
 	if (len < sizeof h)
-		return error_set(err, SONDE_E_TRUNCATED, 0, "the index is cut off inside its header: %zu of %zu bytes",
+		return error_set(err, SONDE_E_TRUNCATED, 0, "the index is truncated in its header: %zu of %zu bytes",
 				 len, sizeof h);
 	memcpy(&h, bytes, sizeof h);
 	if (h.magic != INDEX_MAGIC)
@@ -97,8 +97,8 @@ static sonde_status read_header(const uint8_t *bytes, size_t len, index_header *
 				 "written by an older Sonde (index version %" PRIu32 "): import the trace again",
 				 h.version);
 	if (h.length > len)
-		return error_set(err, SONDE_E_TRUNCATED, (int64_t)len, "the index is cut off: %zu of %" PRIu64 " bytes",
-				 len, h.length);
+		return error_set(err, SONDE_E_TRUNCATED, (int64_t)len,
+				 "the index is truncated: %zu of %" PRIu64 " bytes", len, h.length);
 	if (h.length < sizeof h + INDEX_PAD || h.start_ns > h.end_ns ||
 	    (uint64_t)h.end_ns - (uint64_t)h.start_ns > INT64_MAX)
 		return error_set(err, SONDE_E_FORMAT, 0, "the index's header is damaged");
@@ -141,7 +141,7 @@ static sonde_status keep_checked(sonde_index *ix, sonde_error *err)
 			continue;
 		if (!image_use(ix, kept_kinds[i], 0, s->length))
 			return error_set(err, SONDE_E_FORMAT, (int64_t)s->offset,
-					 "the %s in the index are damaged: their checksum is wrong",
+					 "the %s in the index are damaged: wrong checksum",
 					 index_section_name(kept_kinds[i]));
 		memcpy(to, ix->data[kept_kinds[i]], s->length);
 		ix->data[kept_kinds[i]] = to;

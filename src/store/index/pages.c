@@ -263,8 +263,8 @@ sonde_status index_damage(const sonde_index *ix, sonde_error *err)
 	if (ix->owner == IMAGE_MAPPED)
 		at += (uint64_t)(ix->bytes - (const uint8_t *)ix->owned);
 	return error_set(err, SONDE_E_FORMAT, (int64_t)at,
-			 "some %s cannot be read, their checksum is wrong (%" PRIu64
-			 " damaged page%s of %d bytes): the results lack them",
+			 "some %s cannot be read: wrong checksum (%" PRIu64
+			 " damaged page%s of %d bytes); the results lack them",
 			 name, n, n == 1 ? "" : "s", INDEX_PAGE);
 }
 

@@ -393,7 +393,7 @@ static void an_unknown_format_is_refused(void **state)
 	make_start(&m);
 	sonde_trace *t = make_trace(&m);
 	assert_int_equal(sonde_export(t, "papyrus", stdout, &err), SONDE_E_USAGE);
-	assert_string_equal(err.message, "there is no format \"papyrus\" to export to");
+	assert_string_equal(err.message, "unknown export format \"papyrus\"");
 	sonde_trace_free(t);
 	make_done(&m);
 }

@@ -157,9 +157,8 @@ static void what_is_no_trace_says_so(void **state)
 		{ "text", "hello, this is only text", SONDE_E_FORMAT,
 		  "unrecognized format: expected a .sonde file or Chrome trace JSON" },
 		{ "short", "x", SONDE_E_FORMAT, "unrecognized format: expected a .sonde file or Chrome trace JSON" },
-		{ "cut.gz", "\x1f\x8b\x08", SONDE_E_FORMAT, "the gzip data ends too early" },
-		{ "start", "\x89SND\x01", SONDE_E_TRUNCATED,
-		  "the file ends inside its first block: nothing was recorded" },
+		{ "cut.gz", "\x1f\x8b\x08", SONDE_E_FORMAT, "the gzip data is truncated" },
+		{ "start", "\x89SND\x01", SONDE_E_TRUNCATED, "the file ends in its first block: it has no events" },
 		{ "index", "\x89SNDIDX\n", SONDE_E_TRUNCATED, NULL },
 	};
 	char expected[800];
@@ -475,7 +474,7 @@ static void cut_data_is_told_and_the_rest_is_there(void **state)
 	blob packed = gzipped((blob){ (uint8_t *)text, strlen(text) });
 	temp_write(temp_path("cut.json.gz"), packed.ptr, packed.len / 2);
 	assert_int_equal(sonde_trace_open(temp_path("cut.json.gz"), &t, NULL), SONDE_OK);
-	assert_int_equal(diagnostic(t, "the gzip data ends too early"), 1);
+	assert_int_equal(diagnostic(t, "the gzip data is truncated"), 1);
 	assert_in_range(index_n_slices(t->index), 5, 39);
 	sonde_trace_get_facts(t, &facts);
 	assert_int_equal(facts.n_events, index_n_slices(t->index) + facts.n_lost);

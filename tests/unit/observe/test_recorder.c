@@ -190,7 +190,7 @@ static void an_old_recording_is_replaced_and_anything_else_left_alone(void **sta
 
 	temp_write(path, "my thesis", 9);
 	assert_int_equal(sonde_recorder_open(path, 3, command, &r, &err), SONDE_E_IO);
-	snprintf(expected, sizeof expected, "%s exists and is not a recording; it is left alone", path);
+	snprintf(expected, sizeof expected, "%s exists and is not a recording; not overwritten", path);
 	assert_string_equal(err.message, expected);
 	char *text = (char *)temp_read(path, &len);
 	assert_string_equal(text, "my thesis");
@@ -213,7 +213,7 @@ static void a_recording_that_is_being_written_is_left_alone(void **state)
 
 	(void)state;
 	assert_int_equal(sonde_recorder_open(path, 3, command, &second, &err), SONDE_E_IO);
-	snprintf(expected, sizeof expected, "%s is being written by another recording; it is left alone", path);
+	snprintf(expected, sizeof expected, "%s is being written by another recording; not overwritten", path);
 	assert_string_equal(err.message, expected);
 	recording_free(close_and_open(first, 0, NULL));
 	recording_free(close_and_open(open_recorder("run.sonde"), 0, NULL));
@@ -377,7 +377,7 @@ static void a_part_that_is_being_written_is_not_removed_by_another_recording(voi
 	assert_int_equal(pid, getpid());
 	assert_int_equal(sonde_recorder_open(path, 3, command, &r, &err), SONDE_E_IO);
 	snprintf(expected, sizeof expected,
-		 "%s: process %d of an earlier recording still writes %s; both are left alone", path, (int)getpid(),
+		 "%s: process %d of an earlier recording still writes %s; neither is overwritten", path, (int)getpid(),
 		 part("2"));
 	assert_string_equal(err.message, expected);
 	assert_true(temp_exists(part("2")));

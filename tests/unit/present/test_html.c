@@ -237,10 +237,9 @@ static void a_page_says_what_it_leaves_out(void **state)
 		result_finding(r, "rule", SONDE_LOW, "title");
 	char *text = data_of(r), *whole = printed(r, SONDE_HTML, 80, true, false);
 
-	assert_non_null(
-		strstr(text, "\"cut\": \"5,000 of 5,001 rows are in this page; --csv --table names has all.\""));
+	assert_non_null(strstr(text, "\"cut\": \"This page has 5,000 of 5,001 rows; --csv --table names has all.\""));
 	assert_int_equal(count(text, "[\"a\", "), PAGE_ROWS);
-	assert_non_null(strstr(text, "The first 200 of 201 findings are in this page; --json has all."));
+	assert_non_null(strstr(text, "This page has the first 200 of 201 findings; --json has all."));
 	assert_non_null(strstr(whole, "<p>100 of 5,001 rows; <code>--csv --table names</code> has all.</p>"));
 	assert_int_equal(count(whole, "<tr>"), 101);
 	free(text);
@@ -262,7 +261,7 @@ static void the_whole_page_has_a_budget(void **state)
 	char *text = data_of(r), *whole = printed(r, SONDE_HTML, 80, true, false);
 	assert_true(strlen(text) > PAGE_BUDGET);
 	assert_true(strlen(text) < PAGE_BUDGET + PAGE_BUDGET / 8);
-	assert_non_null(strstr(text, "\"0 of 5,000 rows are in this page"));
+	assert_non_null(strstr(text, "\"This page has 0 of 5,000 rows"));
 	assert_true(strlen(whole) < PAGE_BUDGET + 2 * STATIC_BUDGET);
 	assert_string_equal(whole + strlen(whole) - 8, "</html>\n");
 	free(text);
@@ -300,9 +299,8 @@ static void a_chart_keeps_its_peaks_and_its_size(void **state)
 			2 * 2 * 800 + 8); /* of two series the first and the last of each place */
 	assert_int_equal(found[1], 1);
 	char *text = data_of(r);
-	assert_non_null(strstr(text,
-			       "of 200,000 rows are in this page, those that the chart is drawn by; --csv --table "
-			       "queue has all."));
+	assert_non_null(strstr(text, "of 200,000 rows, those in the chart; --csv --table "
+				     "queue has all."));
 	free(text);
 	sonde_result_free(r);
 }

@@ -650,7 +650,7 @@ static void limits_end_a_query(void **state)
 	assert_answer(q,
 		      "create temp table t as with recursive r(x) as (select 1 union all select x + 1 from r) select "
 		      "x, zeroblob(1000) from r",
-		      "stopped: it needs more than 50.0 MiB of memory");
+		      "stopped: the statement needs more than 50.0 MiB of memory");
 	assert_answer(q, "select count(*) from slices", "12");
 	sonde_query_free(q);
 	index_free(ix);
@@ -670,7 +670,7 @@ static void less_memory_gives_the_same_groups(void **state)
 		sonde_query *q = open_query(ix, &(sonde_query_options){ .struct_size = sizeof(sonde_query_options),
 									.memory_bytes = limit });
 		char *got = ask(q, sql);
-		if (strncmp(got, "stopped: it needs more", 22) != 0)
+		if (strncmp(got, "stopped: the statement needs more", 32) != 0)
 			assert_string_equal(got, expected);
 		n_same += strcmp(got, expected) == 0;
 		free(got);

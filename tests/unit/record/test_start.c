@@ -16,7 +16,7 @@ static void one_recording_at_a_time(void **state)
 	assert_string_equal(err.message, "no recording is running");
 	assert_int_equal(sonde_start(&config, &err), SONDE_OK);
 	assert_int_equal(sonde_start(&config, &err), SONDE_E_STATE);
-	snprintf(expected, sizeof expected, "a recording is running already, into %s", sonde_output());
+	snprintf(expected, sizeof expected, "a recording is already running, into %s", sonde_output());
 	assert_string_equal(err.message, expected);
 	SONDE_MARK("a");
 	assert_recorded("*a");
@@ -185,7 +185,7 @@ static void anything_else_is_left_alone(void **state)
 	config.output = path;
 	temp_write(path, "my thesis", 9);
 	assert_int_equal(sonde_start(&config, &err), SONDE_E_IO);
-	snprintf(expected, sizeof expected, "%s exists and is not a recording; it is left alone", path);
+	snprintf(expected, sizeof expected, "%s exists and is not a recording; not overwritten", path);
 	assert_string_equal(err.message, expected);
 	char *text = (char *)temp_read(path, &len);
 	assert_string_equal(text, "my thesis");

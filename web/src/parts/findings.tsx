@@ -92,7 +92,7 @@ function Item({ finding, most, isShort }: { finding: Finding; most: number; isSh
 export function Findings({ findings, limit = Infinity }: { findings: Finding[]; limit?: number }) {
 	const most = Math.max(0, ...findings.map(finding => finding.seconds_lost ?? 0));
 
-	if (!findings.length) return <p class="quiet">Nothing was found that is worth changing.</p>;
+	if (!findings.length) return <p class="quiet">No findings.</p>;
 	return (
 		<ol class="findings">
 			{findings.slice(0, limit).map((finding, i) => (

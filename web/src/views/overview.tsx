@@ -31,7 +31,7 @@ function sentenceOf(summary: Result | null, steps: StepTime[], bottlenecks: Resu
 	const tail = !bottlenecks
 		? ''
 		: !findings.length
-			? ' Nothing was found that is worth changing.'
+			? ' No findings.'
 			: ` ${format.plural(findings.length, 'finding')}, the first worth up to ${format.ns(lost * 1e9)}.`;
 	return parts.join(' ') + '.' + tail;
 }

@@ -201,7 +201,7 @@ static void arguments_come_back_byte_for_byte(void **state)
 		  "'f':true,'g':123456789012345678901234567890,'h':1e400,'i':{}, 'j':[ ] , 'k':-12 , 'l':007}}]",
 		  "slice 1/1 [1000 +1000] :a {\n\t'a' : 1 ,'b':-0,'c':1.50,'d':[1, {'x':null}], 'e' :'\\u0041',"
 		  "'f':true,'g':123456789012345678901234567890,'h':1e400,'i':{}, 'j':[ ] , 'k':-12 , 'l':007}\n"
-		  "repaired 1 from 1: values that are not JSON, kept as they stand\n"
+		  "repaired 1 from 1: values that are not JSON, kept as text\n"
 		  "1 events, 0 lost\n" },
 		{ "numbers at the bounds",
 		  "[{'ph':'X','name':'a','pid':1,'tid':1,'ts':1,'dur':1,'args':{'a':9223372036854775807,'b':-"

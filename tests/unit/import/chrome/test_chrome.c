@@ -111,23 +111,23 @@ static void values_beside_the_events_are_kept(void **state)
 		  "'ts':1700000000000001.001,'dur':2}]}",
 		  "slice 0/0 [1700000000000001001 +2000] :a\n"
 		  "meta baseTimeNanoseconds = 1700000000000000000\n"
-		  "repaired 1 from -1: base times beside times since 1970, left out\n"
+		  "repaired 1 from -1: base times beside times since 1970, skipped\n"
 		  "1 events, 0 lost\n" },
 		{ "damage before the events", "{'a': @nil, 'b':1,'traceEvents':[" ONE "],'c':2}",
 		  "instant 0/0 1000 :a\n"
 		  "meta a = nil\n"
 		  "meta b = 1\n"
 		  "meta c = 2\n"
-		  "repaired 1 from @1: values that are not JSON, kept as they stand\n"
+		  "repaired 1 from @1: values that are not JSON, kept as text\n"
 		  "1 events, 0 lost\n" },
 		{ "worse damage before the events", "{'a': {]@, 'b':1,'traceEvents' : [" ONE "],'c':2}",
 		  "instant 0/0 1000 :a\n"
 		  "meta c = 2\n"
-		  "repaired 1 from 7: damaged values beside the events, skipped\n"
+		  "repaired 1 from 7: damaged values outside the events, skipped\n"
 		  "1 events, 0 lost\n" },
 		{ "damage behind the events", "{'traceEvents':[" ONE "],'c':@], 'd': 1}",
 		  "instant 0/0 1000 :a\n"
-		  "repaired 1 from @1: damaged values beside the events, skipped\n"
+		  "repaired 1 from @1: damaged values outside the events, skipped\n"
 		  "1 events, 0 lost\n" },
 	};
 
@@ -259,7 +259,7 @@ static void a_small_file_of_a_gigabyte_is_bounded(void **state)
 		  "lost\n",
 		  '[' },
 		{ "a value beside the events", "{\"a\":\"", "\",\"traceEvents\":[]}",
-		  "error 2: a value beside the events is longer than 64 MiB\n", 'x' },
+		  "error 2: a value outside the events is longer than 64 MiB\n", 'x' },
 	};
 
 	(void)state;

@@ -114,7 +114,7 @@ static void missing_and_doubled_members(void **state)
 		  "[{'ph':'i','name':'a','ts':1},@5,null,'text',[{'ph':'i'}],{'ph':'i','name':'b','ts':2}]",
 		  "instant 0/0 1000 :a\n"
 		  "instant 0/0 2000 :b\n"
-		  "lost 4 from @1: elements of the event list that are no events\n"
+		  "lost 4 from @1: elements of the event list that are not events\n"
 		  "6 events, 4 lost\n" },
 		{ "counters without a number, and with some",
 		  "[@{'ph':'C','name':'a','ts':1},{'ph':'C','name':'b','ts':1,'args':{}},@{'ph':'C','name':'c','ts':1,'"
@@ -173,7 +173,7 @@ static void strings_are_repaired(void **state)
 		  "name':'b','ts':3,'dur':1,'args':{'a':True}}]",
 		  "slice 0/0 [1000 +1000] :a {'a':NaN,'b':-Infinity,'c':nil,'d':01}\n"
 		  "slice 0/0 [3000 +1000] :b {'a':True}\n"
-		  "repaired 2 from @1: values that are not JSON, kept as they stand\n"
+		  "repaired 2 from @1: values that are not JSON, kept as text\n"
 		  "2 events, 0 lost\n" },
 		{ "commas that are missing or too many",
 		  "[{'ph':'X','name':'a','ts':1,'dur':1}@{'ph':'X','name':'b','ts':3,'dur':1}{'ph':'X','name':'c','ts':"
@@ -264,7 +264,7 @@ static void after_damage_the_next_event_is_found(void **state)
 		  "instant 0/0 2000 :b\n"
 		  "instant 0/0 3000 :c\n"
 		  "meta x = 1\n"
-		  "repaired 1 from @1: damaged values beside the events, skipped\n"
+		  "repaired 1 from @1: damaged values outside the events, skipped\n"
 		  "3 events, 0 lost\n" },
 		{ "two traces in one file", "[{'ph':'i','name':'a','ts':1}]@[{'ph':'i','name':'b','ts':2}]\n",
 		  "instant 0/0 1000 :a\n"

@@ -159,7 +159,7 @@ static void what_is_not_a_recording_is_refused_with_a_reason(void **state)
 		  "byte 0: not a Sonde recording" },
 		{ "short", "x", 1, SONDE_E_FORMAT, "byte 0: not a Sonde recording" },
 		{ "start", "\x89SND\x01\x00\x01\x00", 8, SONDE_E_TRUNCATED,
-		  "the file ends inside its first block: nothing was recorded" },
+		  "the file ends in its first block: it has no events" },
 	};
 	char expected[800];
 	recording *t = NULL;

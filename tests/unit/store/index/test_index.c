@@ -267,9 +267,9 @@ static void a_header_says_what_is_wrong_with_it(void **state)
 	char cut_off[100];
 
 	(void)state;
-	snprintf(cut_off, sizeof cut_off, "the index is cut off: %zu of %zu bytes", made.len - 1, made.len);
+	snprintf(cut_off, sizeof cut_off, "the index is truncated: %zu of %zu bytes", made.len - 1, made.len);
 	assert_refused(made.image, made.len - 1, SONDE_E_TRUNCATED, cut_off);
-	assert_refused(made.image, 55, SONDE_E_TRUNCATED, "the index is cut off inside its header: 55 of 56 bytes");
+	assert_refused(made.image, 55, SONDE_E_TRUNCATED, "the index is truncated in its header: 55 of 56 bytes");
 	h->version = INDEX_VERSION + 1;
 	assert_refused(made.image, made.len, SONDE_E_VERSION, "written by a newer Sonde (index version 5)");
 	h->version = 1;
@@ -293,7 +293,7 @@ static void a_header_says_what_is_wrong_with_it(void **state)
 	image_sums_right(made.image);
 	assert_refused(made.image, made.len, SONDE_E_FORMAT, "the index's header is damaged");
 	for (size_t len = 0; len < made.len; len++)
-		assert_refused(made.image, len, SONDE_E_TRUNCATED, "cut off");
+		assert_refused(made.image, len, SONDE_E_TRUNCATED, "truncated");
 	model_done(&made);
 }
 
@@ -621,7 +621,7 @@ static void a_file_that_is_cut_off_says_so(void **state)
 	char message[100];
 
 	(void)state;
-	snprintf(message, sizeof message, "x.sonde: the index is cut off: 5000 of %zu bytes", made.len);
+	snprintf(message, sizeof message, "x.sonde: the index is truncated: 5000 of %zu bytes", made.len);
 	assert_int_equal(index_write(ix, fd, NULL), SONDE_OK);
 	assert_int_equal(ftruncate(fd, 5000), 0);
 	assert_int_equal(index_open_file("x.sonde", fd, &none, &err), SONDE_E_TRUNCATED);
