@@ -79,7 +79,7 @@ static sonde_status check_setting(const analysis *a, const sonde_setting *given,
 	if (!def && !a->setting)
 		return error_set(err, SONDE_E_USAGE, -1, "%s has no settings, so no \"%s\"", a->name, given->key);
 	if (!def)
-		return error_set(err, SONDE_E_USAGE, -1, "%s has no setting \"%s\"; sonde analyze %s --list shows them",
+		return error_set(err, SONDE_E_USAGE, -1, "%s has no setting \"%s\"; sonde analyze %s --list lists them",
 				 a->name, given->key, a->name);
 	if (!setting_parse(def, given->value, &value, &needs))
 		return error_set(err, SONDE_E_USAGE, -1, "%s needs %s, not \"%s\"", given->key, needs, given->value);
@@ -94,10 +94,10 @@ static sonde_status check_options(const analysis *a, const sonde_trace *trace, c
 	if (status)
 		return status;
 	if (o->use_time && o->from_ns >= o->to_ns)
-		return error_set(err, SONDE_E_USAGE, -1, "the time to look at ends before it begins");
+		return error_set(err, SONDE_E_USAGE, -1, "the selected time ends before it begins");
 	if (o->warmup && !warmup_is_rule(o->warmup))
-		return error_set(err, SONDE_E_USAGE, -1, "the warm-up is auto, none or a number of steps, not \"%s\"",
-				 o->warmup);
+		return error_set(err, SONDE_E_USAGE, -1,
+				 "unknown warm-up \"%s\": expected auto, none or a number of steps", o->warmup);
 	if (o->compat && !has_word(a->compat, o->compat))
 		return error_set(err, SONDE_E_USAGE, -1, "%s has no definitions of \"%s\"%s%s", a->name, o->compat,
 				 a->compat ? ", but of " : "", a->compat ? a->compat : "");
@@ -116,7 +116,7 @@ sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const son
 	const analysis *found = find(name);
 
 	if (!found)
-		return error_set(err, SONDE_E_USAGE, -1, "there is no analysis \"%s\"", name);
+		return error_set(err, SONDE_E_USAGE, -1, "no analysis \"%s\"", name);
 	if (options && options->struct_size)
 		memcpy(&given, options, options->struct_size < sizeof given ? options->struct_size : sizeof given);
 	sonde_status status = check_options(found, trace, &given, err);
@@ -127,7 +127,7 @@ sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const son
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 	r->summary = found->summary;
 	if (found->about_file && (given.use_steps || given.use_time || given.ranks || given.warmup))
-		result_note_add(r, "note", "this is about the whole file: steps, ranks and times make no difference");
+		result_note_add(r, "note", "this analysis covers the whole file; steps, ranks and times are ignored");
 	if (found->keeps_warmup && !given.warmup)
 		given.warmup = "none";
 	status = found->about_file ? SONDE_OK : warmup_find(trace, &given, r, err);

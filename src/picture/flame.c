@@ -42,7 +42,8 @@ static sonde_status choose(const sonde_picture_options *o, const sonde_index *ix
 				 "unknown measure \"%s\" of a flame graph: expected time, self, device or memory",
 				 o->by);
 	if (o->ranks && !number_list_is_valid(o->ranks))
-		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", o->ranks);
+		return error_set(err, SONDE_E_USAGE, -1, "invalid ranks \"%s\": expected a list such as 0,2-4",
+				 o->ranks);
 	*ret = (flame_options){ .by = (flame_by)by,
 				.ranks = o->ranks,
 				.use_time = o->use_time,

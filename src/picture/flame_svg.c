@@ -156,7 +156,7 @@ static void put_head(const drawing *d, const char *name)
 		put_value(d, d->f->total);
 		fputs(d->by == FLAME_MEMORY ? " allocated" : "", d->out);
 	} else {
-		fputs(d->by == FLAME_DEVICE   ? "nothing ran on a device"
+		fputs(d->by == FLAME_DEVICE   ? "no device rows"
 		      : d->by == FLAME_MEMORY ? "no allocations"
 					      : "no slices",
 		      d->out);

@@ -86,7 +86,7 @@ async function steps(browser) {
 
 	await page.waitForFunction(() => window.sondeScene?.loader.chunks.length > 0);
 	assert.deepStrictEqual(await page.evaluate(() => window.sondeScene.store.view.value), { from: 200000, to: 390000 });
-	assert.match(await page.textContent('#note'), /^2 of 5 slices\. 3 lie outside of the steps\./);
+	assert.match(await page.textContent('#note'), /^2 of 5 slices\. 3 are outside the steps\./);
 	await assertQuiet(page, seen, 'steps');
 }
 

@@ -205,7 +205,7 @@ async function search(browser, server) {
 		await page.waitForFunction(id => window.sondeScene.store.selection.value.id === id, first.id);
 	}
 	await page.fill('#search', 'no such name anywhere');
-	await page.waitForFunction(() => document.querySelector('.found')?.textContent.includes('No name has this'));
+	await page.waitForFunction(() => document.querySelector('.found')?.textContent.includes('No matching name'));
 	assertQuiet(seen, 'search');
 	await context.close();
 }

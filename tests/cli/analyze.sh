@@ -41,7 +41,7 @@ for command in report bottlenecks hta "analyze kernels" "analyze memory" "compar
 	want "$command does not say that something is missing" grep -q "^lost  " .out
 done
 run bottlenecks cut.json
-want_in "$(tr -s ' \n' ' ' <<< "$out")" "the file ends early: whatever came after is missing"
+want_in "$(tr -s ' \n' ' ' <<< "$out")" "the file ends early: later events are missing"
 
 # Without the warm-up, what lies around it is as long as what is left. Not everything is the choice's fault.
 python3 - > around.json << 'P'
@@ -54,10 +54,10 @@ P
 run report --csv around.json
 want_in "$out" "main,python_function,1,610000,10000,"
 run analyze kernels around.json
-want_in "$out" "no device rows: the trace was made on the CPU alone"
+want_in "$out" "no device rows: the trace covers the CPU only"
 
 run analyze distributed around.json
-want_in "$out" "nothing was communicated: the trace has no collectives"
+want_in "$out" "the trace has no collectives"
 
 # The same as the command of that name.
 run report rank0.json
@@ -98,11 +98,11 @@ for command in report summary hta bottlenecks "analyze steps"; do
 	want_in "$err" "the trace has no rank 2-7, but some from 0 to 1"
 done
 run report --from 1h rank0.json
-want_in "$out" "nothing begins in the time that was asked for"
+want_in "$out" "no events begin in the selected time"
 run report --filter nobody rank0.json
 want_in "$out" 'no name matches "nobody"'
 run analyze steps --from 1h rank0.json
-want_in "$out" "no step is among what was asked for"
+want_in "$out" "no step in the selection"
 # The profiler's own row over everything is not where the time goes.
 echo '{"traceEvents": [{"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": 1, "ts": 0,
 "dur": 900}, {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 10, "dur": 100}]}' > frame.json

@@ -33,7 +33,7 @@ run compare a.json b.json
 want_code 0
 want_err ""
 want_in "$out" "slower than A per step ("
-want_in "$(first)" "95 % sure it is "
+want_in "$(first)" "95 % confidence interval "
 want_in "$out" "aten::new"
 want_in "$out" "added"
 want_in "$out" "mostly    device computes"
@@ -44,7 +44,7 @@ run compare b.json a.json
 want_in "$out" "B is 7."
 want_in "$out" "% faster than A per step"
 run compare a.json same.json
-want_in "$out" "no difference that the noise of 40 steps lets see"
+want_in "$out" "no difference above the noise (40 steps"
 run compare a.json b.json c.json
 want_in "$out" "C is the fastest of 3"
 want_in "$out" "advice    use C (c.json)"
@@ -124,7 +124,7 @@ for i in 1 2 3 4 5; do
 	run compare --baseline base --keep 3 --fail-above 3% train.json
 	want_code 0
 done
-want_in "$(first)" "no difference that the noise of 40 steps lets see"
+want_in "$(first)" "no difference above the noise (40 steps"
 want_in "$out" "3 earlier runs"
 want "not three files" [ "$(echo base/*)" = "base/train.00000003.json base/train.00000004.json base/train.00000005.json" ]
 make_run train.json 40 880 21
@@ -134,8 +134,8 @@ want_in "$out" "slower than the baseline"
 want "a regression was added" [ "$(ls base | wc -l)" = 3 ]
 run compare --baseline base --name other train.json
 want_code 0
-want_in "$out" "the first run of other: nothing to compare with yet"
-want_in "$out" "base holds runs of train: --name train compares with those"
+want_in "$out" "first run of other: no earlier run to compare with"
+want_in "$out" "base has runs of train; --name train compares with them"
 want "runs of two names" [ "$(ls base | wc -l)" = 4 ]
 echo "{" > base/train.00000005.json
 run compare --baseline base train.json

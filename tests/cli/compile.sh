@@ -62,13 +62,13 @@ if command -v python3 > /dev/null; then
 	EOT
 fi
 run analyze compile "$trace"
-want_in "$out" "compiled code runs 80.2 % of the 4 steps in which nothing is compiled"
-want_in "$out" "4 of them for what had been compiled before"
+want_in "$out" "compiled code runs 80.2 % of the 4 steps without compilation"
+want_in "$out" "4 of them recompilations"
 run bottlenecks --warmup none "$trace"
-want_in "$out" "code is compiled again during the steps"
-want_in "$out" "with other inputs: 1/1, 0/1, 1/2 and 1 more (frame/time)."
+want_in "$out" "code is recompiled during the steps"
+want_in "$out" "1/1, 0/1, 1/2 and 1 more (frame/time)."
 run bottlenecks --steps 7..8 "$trace" # nothing is compiled there
-want "a recompile where there is none: $out" eval '! grep -q "compiled again" .out'
+want "a recompile where there is none: $out" eval '! grep -q "recompiled" .out'
 want_in "$out" "compiled code is interrupted by Python"
 for format in --csv --markdown --html; do
 	run analyze compile $format "$trace"
@@ -79,14 +79,14 @@ done
 echo '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}' > none.json
 run analyze compile none.json
 want_code 0
-want_in "$out" "nothing of a compiler"
+want_in "$out" "no compiled code"
 
 generate made
 run analyze compile made/other/onnxruntime/trace.json
 want_code 0
 want_in "$out" "the compiler ran for 500 us, once"
 run analyze compile made/traces/nvidia
-want_in "$out" "nothing of a compiler"
+want_in "$out" "no compiled code"
 
 real_data profiles || finish
 first() { # first PART FILE
@@ -94,8 +94,8 @@ first() { # first PART FILE
 	want_code 0
 	want_in "$out" "$1"
 }
-first "has launched 88.1 % of what the device" traces/tl_xdit_sd35/rank0.json.gz
-first "kernels of a compiler ran, but the calls" traces/tl_vllm_decode_graph/rank0.json.gz
+first "launched 88.1 % of the device time" traces/tl_xdit_sd35/rank0.json.gz
+first "compiled kernels ran, but their launches" traces/tl_vllm_decode_graph/rank0.json.gz
 first "the compiler ran for 74.8 ms, once" profiles/jax/cpu_train.trace.json.gz
 first "the compiler ran for 1.14 ms, 2 times" profiles/onnxruntime/cnn.json
 run analyze compile --csv --table compile_kernels "$data/traces/hta_triton/rank0.json.gz"

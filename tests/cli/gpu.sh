@@ -8,13 +8,13 @@ want_code 0
 out=$(tr -d '\r' < .out | tail -n 1 | cut -d, -f1-5,7,9)
 want_out "gpu0 power (W),power,0,20,200,219,219"
 run analyze gpu own.sonde
-want_in "$out" "What monitors wrote down"
+want_in "$out" "Counters of monitors"
 want "counters are there, and missed: $out" eval '! grep -q "no counters" .out'
 
 echo '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}' > cpu.json
 run analyze gpu cpu.json
 want_code 0
-want_in "$out" "nothing ran on a device, or its profiler was off"
+want_in "$out" "no device rows, or the device profiler was off"
 want_in "$out" "SONDE_COUNTER"
 for format in --json --csv --markdown --html; do
 	run analyze gpu $format cpu.json

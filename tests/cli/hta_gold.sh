@@ -12,7 +12,7 @@ no_device() { # no_device TRACE
 		run hta $compat "$1"
 		want_code 0
 		want_in "$out" "no device rows: "
-		want_in "${out%%$'\n'*}" "nothing ran on a device"
+		want_in "${out%%$'\n'*}" "no device rows"
 	done
 }
 no_device made/traces/cpu_only

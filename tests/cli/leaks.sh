@@ -24,7 +24,7 @@ run analyze leaks kept.sonde
 want_in "$out" "memory of cpu grows by 4.00 KiB per step over 20 steps; 89.9 KiB of 1.34 MiB"
 run bottlenecks --warmup none --set leak.least=1KiB kept.sonde
 want_in "$out" "memory grows by 4.00 KiB"
-want_in "$out" "What is allocated on cpu grows from 13.9 KiB to 89.9 KiB, in 19 of 19 steps."
+want_in "$out" "Allocated memory on cpu grows from 13.9 KiB to 89.9 KiB, in 19 of 19 steps."
 want_in "$out" "20 blocks of 4.00 KiB are never freed."
 table leak_devices clean.sonde
 want_in "$out" "cpu,0,0,0,0,20,0,10100,2,"
@@ -57,7 +57,7 @@ want_in "$out" "aten::empty,,,cpu,0,1048576,4,4194304,4,0,3,nearly all"
 run analyze leaks made/traces/cpu_only
 want_in "$out" "memory of cpu grows by 1.00 MiB per step over 4 steps"
 run analyze leaks made/traces/nvidia
-want_in "$out" "nothing stays: all of"
+want_in "$out" "no leak: all of"
 
 real_data torch || finish
 data=$data/torch
@@ -67,6 +67,6 @@ run analyze leaks "$data/kineto_leak.json.gz"
 want_in "$out" "memory of cpu grows by 1.00 MiB per step over 8 steps"
 for clean in kineto_mlp_full kineto_transformer_full; do
 	run analyze leaks "$data/$clean.json.gz"
-	want_in "$out" "nothing stays: all of"
+	want_in "$out" "no leak: all of"
 done
 finish

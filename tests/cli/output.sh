@@ -7,12 +7,12 @@ want_code 0
 
 run bottlenecks run.sonde
 want_code 0
-want_in "$out" "nothing could be checked: the program has no scopes"
-want_in "$out" "sonde summary shows what it used"
+want_in "$out" "no rule could check the trace: the program has no scopes"
+want_in "$out" "sonde summary shows the resource use"
 run record -o whole.sonde "$BUILD/prog_simple"
 head -c 1000 whole.sonde > cut.sonde
 run bottlenecks cut.sonde
-want_in "$out" "nothing could be checked: what is left of the recording has no scopes"
+want_in "$out" "no rule could check the trace: the rest of the recording has no scopes"
 for name in report summary info; do
 	run $name missing.sonde
 	want_code 3

@@ -37,7 +37,7 @@ c 10000"
 grep -v kernel trace.json | grep -v cudaLaunch > cpu.json
 run flame --format svg --by device cpu.json
 want_code 0
-want_in "$out" "cpu.json: nothing ran on a device<"
+want_in "$out" "cpu.json: no device rows<"
 want "small frames of nothing" [ "${out#*too small}" = "$out" ]
 run flame --format svg --by memory cpu.json
 want_in "$out" "cpu.json: no allocations<"
@@ -163,7 +163,7 @@ done
 head -c -90 trace.json > cut.json
 for picture in flame timeline; do
 	run $picture -o cut.html cut.json
-	want_in "$(page cut.html)" 'the file ends early: whatever came after is missing.'
+	want_in "$(page cut.html)" 'the file ends early: later events are missing.'
 done
 
 # A report as a page has it, too, of what was chosen.

@@ -83,5 +83,5 @@ gpu0 22000 150
 gpu0 40000 50
 gpu0 60000 0"
 run analyze memory trace.json
-want "not the answer first: $out" [ "$(head -n 1 .out)" = "gpu0 holds at most 150 B, at 22.0 us in aten::b" ]
+want "not the answer first: $out" [ "$(head -n 1 .out)" = "gpu0 peaks at 150 B, at 22.0 us in aten::b" ]
 finish

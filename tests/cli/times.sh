@@ -96,5 +96,5 @@ EOT
 run query run.sonde "select max(ts + dur) < 60e9 as ok from slices"
 want_in "$out" "1"
 run info run.sonde
-want_in "$out" "3 events with times far outside of the recording"
+want_in "$out" "3 events with times far outside the recording"
 finish

@@ -209,7 +209,7 @@ test('a file has arguments, arrows, self time and instants', async () => {
 test('what was left out is said to be', async () => {
 	const cut = { ...data, args: { ...data.args!, is_whole: false }, slices: { ...data.slices!, is_whole: false } };
 	const outer = await (await localSource(cut)('/sessions/1/slices/0', {})).json();
-	assert.deepEqual([outer.args, outer.self_ns], [{ '': 'left out of this file' }, null]);
+	assert.deepEqual([outer.args, outer.self_ns], [{ '': 'not in this file' }, null]);
 });
 
 test('counters and overlap fit the pixels of the view', async () => {

@@ -183,8 +183,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		kernels->n_shown = 0;
 	if (ok && t && !t->n_rows) {
 		t->n_shown = 0;
-		result_note_add(r, "annotations",
-				"the program has no annotations: record_function, NVTX or scopes make some");
+		result_note_add(r, "annotations", "no annotations: record_function, NVTX or scopes create them");
 	}
 	name_sums_done(&sums);
 	return ok ? SONDE_OK : out_of_memory(err);
@@ -194,7 +193,7 @@ const work_analysis annotations_work = { .add = add, .needs_no_device = true, .f
 
 const analysis annotations_analysis = {
 	.name = "annotations",
-	.summary = "The program's own names for its parts, on the host and on the device",
+	.summary = "Durations of the program's annotations, on the host and on the device",
 	.compat = WORK_COMPAT,
 	.work = &annotations_work,
 };

@@ -1,5 +1,5 @@
 /*
- * How fast memory is copied and set, by direction: the sum over what runs at the same moment, described over the
+ * Memory bandwidth by direction: the sum over what runs at the same moment, described over the
  * moments of change at which anything runs. At the same moment ends come first, and what takes no time does not count.
  *
  * By HTA's rules starts come first, a duration of 0 is one microsecond, and what adding and subtracting doubles leaves
@@ -11,7 +11,7 @@
 #include <string.h>
 #include "analyze/math/stats.h"
 
-static const setting_def series_setting = { "bandwidth.series", SETTING_BOOL, "no", "every change as a table" };
+static const setting_def series_setting = { "bandwidth.series", SETTING_BOOL, "no", "add a table of every change" };
 
 static const column bandwidth_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 0, false },
@@ -188,9 +188,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	}
 	if (ok && !w->is_empty && b.sums && !b.sums->n_rows) {
 		b.sums->n_shown = 0;
-		result_note_add(r, "bandwidth", "nothing was copied or set on the device");
+		result_note_add(r, "bandwidth", "no copies or memsets on the device");
 	}
-	work_differs(w, r, "what takes no time does not count, nor what rounding leaves over");
+	work_differs(w, r, "rows without duration and rounding residues do not count");
 	free(b.of_site);
 	return ok ? SONDE_OK : out_of_memory(err);
 }
@@ -204,7 +204,7 @@ static const setting_def *settings(size_t index)
 
 const analysis bandwidth_analysis = {
 	.name = "bandwidth",
-	.summary = "How fast memory is copied and set, by direction",
+	.summary = "Memory bandwidth by direction",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &bandwidth_work,

@@ -141,8 +141,8 @@ static void put_step(const distributed *d, size_t k, size_t i, const intervals *
 
 static bool add_steps(const distributed *d, const sonde_analyze_options *options, sonde_result *r)
 {
-	table *t = result_table(r, "distributed_steps", "Steps: computation, communication, both at once", step_columns,
-				N_COLUMNS(step_columns));
+	table *t = result_table(r, "distributed_steps", "Steps: computation, communication and both together",
+				step_columns, N_COLUMNS(step_columns));
 	bool ok = true;
 
 	for (size_t k = 0; ok && k < d->w->rows.n_ranks; k++) {
@@ -160,7 +160,7 @@ static bool add_steps(const distributed *d, const sonde_analyze_options *options
 
 static void add_ranks(const distributed *d, sonde_result *r)
 {
-	table *t = result_table(r, "distributed_ranks", "Ranks: moving data and waiting for others", rank_columns,
+	table *t = result_table(r, "distributed_ranks", "Ranks: transfer and waiting", rank_columns,
 				N_COLUMNS(rank_columns));
 
 	for (size_t k = 0; k < d->found.n_ranks; k++) {
@@ -212,12 +212,11 @@ static void explain(const distributed *d, sonde_result *r)
 	for (size_t k = 0; k < d->w->rows.n_ranks; k++)
 		communicates = communicates || d->roles[k].active[STEP_COMMUNICATION].n;
 	if (!communicates)
-		result_answer(r, "nothing was communicated: the trace has no collectives");
+		result_answer(r, "the trace has no collectives");
 	if (d->w->rows.n_ranks < 2)
-		result_note_add(r, "waiting",
-				"one rank: what it waits for others cannot be told; give the files of all ranks");
+		result_note_add(r, "waiting", "one rank: waiting is unknown; open the files of all ranks");
 	else if (!n)
-		result_note_add(r, "waiting", "no collective is on more than one of these ranks");
+		result_note_add(r, "waiting", "no collective spans more than one of these ranks");
 	else
 		result_note_add(r, "matched", "%s", collective_methods_text(&d->found, r));
 }
@@ -261,6 +260,6 @@ static const work_analysis distributed_work = { .add = add, .needs_no_device = t
 
 const analysis distributed_analysis = {
 	.name = "distributed",
-	.summary = "What communication costs: hidden or not per step, moving data or waiting for others per rank",
+	.summary = "Cost of communication: hidden or exposed per step, transfer or waiting per rank",
 	.work = &distributed_work,
 };

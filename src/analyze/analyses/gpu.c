@@ -56,9 +56,9 @@ static const struct {
 	[GPU_TEMPERATURE] = { "gpu_temperature", "Temperature", "temperature", { "temp" } },
 	[GPU_POWER] = { "gpu_power", "Power", "power", { "power", "watt" } },
 	[GPU_CLOCK] = { "gpu_clock", "Clock", "clock", { "clock", "freq", "mhz" } },
-	[GPU_MEMORY] = { "gpu_memory", "Memory, as monitors saw it", "memory", { "mem", "vram", "hbm" } },
+	[GPU_MEMORY] = { "gpu_memory", "Memory, from monitors", "memory", { "mem", "vram", "hbm" } },
 	[GPU_USE] = { "gpu_use",
-		      "Use, as monitors saw it",
+		      "Utilization, from monitors",
 		      "use",
 		      { "util", "busy", "usage", "%", "percent", "active" } },
 };
@@ -190,8 +190,7 @@ static bool find_span(const work *w, const index_counter *c, table_cursor *curso
 
 static bool add_counters(const work *w, const rows_options *chosen, sonde_result *r, uint64_t *ret_n)
 {
-	table *t = result_table(r, "gpu_counters", "What monitors wrote down", counter_columns,
-				N_COLUMNS(counter_columns));
+	table *t = result_table(r, "gpu_counters", "Counters of monitors", counter_columns, N_COLUMNS(counter_columns));
 	table *values[GPU_KINDS];
 	size_t n_counters = 0;
 	const index_counter *counters = w->rows.ix ? index_counters(w->rows.ix, &n_counters) : NULL;
@@ -272,7 +271,7 @@ static void add_curve(const memory_events *m, uint32_t device, const char *name,
 
 static bool add_memory(const work *w, const rows_options *chosen, sonde_result *r)
 {
-	table *t = result_table(r, "gpu_allocated", "Memory that the program allocated", memory_columns,
+	table *t = result_table(r, "gpu_allocated", "Memory allocated by the program", memory_columns,
 				N_COLUMNS(memory_columns));
 	memory_events m = { 0 };
 	char buffer[32];
@@ -312,11 +311,10 @@ static void answer(sonde_result *r, const table *use, uint64_t n_counters)
 			      n > 1 ? result_format(r, ", the mean of %zu devices", n) : "");
 	if (n_counters)
 		return;
-	result_note_add(
-		r, "note",
-		"%sno counters of a GPU's temperature, power, clock, memory or use: a trace has them when a monitor "
-		"wrote them, or the program: SONDE_COUNTER(\"gpu0 power (W)\", watts)",
-		n ? "" : "nothing ran on a device, or its profiler was off; and ");
+	result_note_add(r, "note",
+			"%sno GPU counters of temperature, power, clock, memory or utilization: a monitor or the "
+			"program can write them: SONDE_COUNTER(\"gpu0 power (W)\", watts)",
+			n ? "" : "no device rows, or the device profiler was off; and ");
 }
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
@@ -359,6 +357,6 @@ static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *o
 
 const analysis gpu_analysis = {
 	.name = "gpu",
-	.summary = "How busy GPUs were, what they held, and what monitors wrote down of temperature, power and clocks",
+	.summary = "GPU utilization and memory over time, and temperature, power and clocks from monitors",
 	.run = run,
 };

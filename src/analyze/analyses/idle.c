@@ -18,7 +18,7 @@ typedef enum cause { HOST_WAIT, KERNEL_WAIT, OTHER, CAUSES } cause;
 static const char *const cause_names[CAUSES] = { "host_wait", "kernel_wait", "other" };
 
 static const setting_def kernel_wait = { "idle.kernel_wait", SETTING_NS, "30us",
-					 "gaps shorter than this are what a device needs between two kernels" };
+					 "maximum pause of a device between two kernels" };
 
 static const column idle_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 0, false },  { "stream", "stream", CELL_INTEGER, 0, false },
@@ -154,7 +154,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	}
 	if (g.intervals)
 		g.intervals->n_shown = 0;
-	work_differs(w, r, "a gap begins at the largest end so far, not at the end of the row before");
+	work_differs(w, r, "a gap begins at the largest end so far, not at the end of the previous row");
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
@@ -167,7 +167,7 @@ static const setting_def *settings(size_t index)
 
 const analysis idle_analysis = {
 	.name = "idle",
-	.summary = "Why streams had nothing to do: the host was late, the device took a breath, or something else",
+	.summary = "Causes of idle streams: late host, short gap between kernels, other",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &idle_work,

@@ -174,7 +174,7 @@ static void put_types(const work *w, sonde_result *r, const type_sums *types)
 }
 
 static const setting_def others_setting = { "kernels.others", SETTING_NUMBER, "0",
-					    "with compat hta: kernels of a type that HTA names, the rest is others" };
+					    "with compat hta: number of kernels that HTA names per type" };
 
 /* ---- By name ----------------------------------------------------------------------------------------------------- */
 
@@ -273,7 +273,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	for (size_t i = 0; ok && i < w->n_ranks; i++)
 		ok = add_names(w, &w->ranks[i], r, t, &sums, top >= 1 && top < 1e9 ? (size_t)top : 0);
 	limit_rows(r, t, options, "kernels");
-	work_differs(w, r, "kernels of both NCCL families and of RCCL communicate, names with \"dma\" compute");
+	work_differs(
+		w, r,
+		"kernels of both NCCL families and of RCCL count as communication, names with \"dma\" as computation");
 	name_sums_done(&sums);
 	return ok ? SONDE_OK : out_of_memory(err);
 }
@@ -287,7 +289,7 @@ static const setting_def *settings(size_t index)
 
 const analysis kernels_analysis = {
 	.name = "kernels",
-	.summary = "Where the device's time goes, by type and by kernel",
+	.summary = "Device time by type and by kernel",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &kernels_work,

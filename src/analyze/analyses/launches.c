@@ -13,9 +13,9 @@
 #include "analyze/math/stats.h"
 #include "base/big.h"
 
-static const setting_def slow_call = { "launches.slow_call", SETTING_NS, "50us", "calls that took longer are counted" };
+static const setting_def slow_call = { "launches.slow_call", SETTING_NS, "50us", "a call longer than this is slow" };
 static const setting_def long_delay = { "launches.long_delay", SETTING_NS, "100us",
-					"delays that were longer are counted" };
+					"a delay longer than this is long" };
 
 static const column launche_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 0, false },
@@ -187,16 +187,16 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 {
 	table *t = result_table(r, "launches", "Launches", launche_columns,
 				sizeof launche_columns / sizeof launche_columns[0]);
-	table *times = result_table(r, "launch_times", "Calls, what they launched, and how long it waited",
-				    time_columns, sizeof time_columns / sizeof time_columns[0]);
+	table *times = result_table(r, "launch_times", "Launching calls, their kernels and delays", time_columns,
+				    sizeof time_columns / sizeof time_columns[0]);
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < w->n_ranks; i++)
 		if (w->ranks[i].n)
 			ok = add_rank(w, &w->ranks[i], options, r, t, times);
 	work_differs(w, r,
-		     "launches are found by correlation whatever the call's name, HIP's too, and a call that "
-		     "launches a graph counts once");
+		     "launches are matched by correlation for all calls, including HIP; a call that launches a graph "
+		     "counts once");
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
@@ -211,7 +211,7 @@ static const setting_def *settings(size_t index)
 
 const analysis launches_analysis = {
 	.name = "launches",
-	.summary = "How long launching took, what it launched, and how long that waited",
+	.summary = "Time of launching calls and their kernels, and launch delays",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &launches_work,

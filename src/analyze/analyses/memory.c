@@ -154,7 +154,7 @@ static void answer(const memory *m, const device_sum *sums, sonde_result *r)
 	if (most == SIZE_MAX || sums[most].peak->allocated < 0)
 		return;
 	const char *inside = place(m, sums[most].peak, r);
-	result_answer(r, "%s holds at most %s, at %s%s%s", m->devices[most],
+	result_answer(r, "%s peaks at %s, at %s%s%s", m->devices[most],
 		      format_bytes(bytes, (uint64_t)sums[most].peak->allocated),
 		      format_ns(at, sums[most].peak->time_ns), inside ? " in " : "", inside ? inside : "");
 }
@@ -367,7 +367,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		t->n_shown = 0;
 	if (ok && !m.events.items.n)
 		result_note_add(r, "note",
-				"no allocations: torch.profiler records them with profile_memory=True, a program with "
+				"no allocations: record them with profile_memory=True of torch.profiler, or with "
 				"sonde_alloc()");
 	free(m.devices);
 	VEC_DONE(&m.ops);
@@ -381,7 +381,7 @@ static const work_analysis memory_work = { .add = add, .needs_no_device = true }
 
 const analysis memory_analysis = {
 	.name = "memory",
-	.summary = "What devices hold over time, which operators take it, how long blocks live",
+	.summary = "Memory of devices over time, by operator, and the lifetime of blocks",
 	.keeps_warmup = true,
 	.work = &memory_work,
 };

@@ -242,11 +242,11 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		put_tree(&m, options, r);
 		coverage c = covered_by(&m, w);
 		if (m.nodes.n)
-			work_covers(w, r, "module_tree", &c, "launched outside of modules, as the backward pass is");
+			work_covers(w, r, "module_tree", &c, "launched outside modules, like the backward pass");
 		else if (!w->is_empty)
-			result_note_add(
-				r, "note",
-				"no nn.Module rows: torch.profiler writes them with with_stack or with_modules");
+			result_note_add(r, "note",
+					"no nn.Module rows: record with with_stack=True or with_modules=True of "
+					"torch.profiler");
 	}
 	ok = ok && !m.failed;
 	for (size_t i = 0; i < m.open.n; i++)

@@ -181,10 +181,9 @@ static int by_sum(const void *a, const void *b)
 
 static bool add_table(kernel_table *t, bool by_launch, const sonde_analyze_options *options, sonde_result *r)
 {
-	table *to = by_launch
-			    ? result_table(r, "kernel_launches", "By operator and size of the launch", launch_columns,
-					   sizeof launch_columns / sizeof launch_columns[0])
-			    : result_table(r, "kernel_occupancy", "How kernels fill the device", kernel_columns, N_SUM);
+	table *to = by_launch ? result_table(r, "kernel_launches", "By operator and launch size", launch_columns,
+					     sizeof launch_columns / sizeof launch_columns[0])
+			      : result_table(r, "kernel_occupancy", "Occupancy by kernel", kernel_columns, N_SUM);
 	bool ok = add_rows(t, by_launch);
 
 	if (t->sums.n)
@@ -222,6 +221,6 @@ static const work_analysis occupancy_work = { .add = add };
 
 const analysis occupancy_analysis = {
 	.name = "occupancy",
-	.summary = "How kernels fill the device: blocks per SM, occupancy, tensor cores, by kernel and by launch",
+	.summary = "Blocks per SM, occupancy and tensor cores, by kernel and by launch",
 	.work = &occupancy_work,
 };

@@ -274,9 +274,9 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	}
 	if (ok && !w->is_hta)
 		calls_parts_say_coverage(&parts, r, "op_delays");
-	work_differs(w, r,
-		     "an operator is the nearest around the launch on its own thread, of any name, and launches are "
-		     "found by correlation");
+	work_differs(
+		w, r,
+		"the operator is the nearest one around the launch on its thread; launches are matched by correlation");
 	intern_done(&s.found);
 	VEC_DONE(&s.sums);
 	VEC_DONE(&s.words);
@@ -288,7 +288,7 @@ const work_analysis op_delays_work = { .add = add };
 
 const analysis op_delays_analysis = {
 	.name = "op_delays",
-	.summary = "How long it takes from an operator to its launch and on to the device",
+	.summary = "Delay from an operator to its launch and to the device",
 	.compat = WORK_COMPAT,
 	.work = &op_delays_work,
 };

@@ -28,7 +28,7 @@ static int64_t add_rank(const work *w, const work_rank *rank, sonde_result *r, t
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	table *t = result_table(r, "overlap", "Communication behind computation", overlap_columns,
+	table *t = result_table(r, "overlap", "Overlap of communication and computation", overlap_columns,
 				sizeof overlap_columns / sizeof overlap_columns[0]);
 	int64_t total = 0;
 
@@ -38,7 +38,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		total += add_rank(w, &w->ranks[i], r, t);
 	if (t && !total && !w->is_empty) {
 		t->n_shown = 0;
-		result_note_add(r, "overlap", "no kernel of these ranks communicates");
+		result_note_add(r, "overlap", "no communication kernels on these ranks");
 	}
 	return SONDE_OK;
 }
@@ -47,7 +47,7 @@ const work_analysis overlap_work = { .add = add, .few_rows = true };
 
 const analysis overlap_analysis = {
 	.name = "overlap",
-	.summary = "How much communication hides behind computation",
+	.summary = "Share of communication hidden behind computation",
 	.compat = WORK_COMPAT,
 	.work = &overlap_work,
 };

@@ -13,10 +13,9 @@
 #include "base/big.h"
 #include "base/vec.h"
 
-static const setting_def limit_setting = { "queue.limit", SETTING_NUMBER, "1024",
-					   "the length at which the host is blocked" };
+static const setting_def limit_setting = { "queue.limit", SETTING_NUMBER, "1024", "queue length that blocks the host" };
 static const setting_def series_setting = { "queue.series", SETTING_BOOL, "no",
-					    "every change of every queue as a table" };
+					    "add a table of every change of every queue" };
 
 static const column queue_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 0, false },
@@ -246,7 +245,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		table_chart(q.series, CHART_STEPS, "time_ns", "length", "stream");
 		limit_rows(r, q.series, options, "changes");
 	}
-	work_differs(w, r, "every call that launched something counts, graphs' and HIP's too");
+	work_differs(w, r, "all launching calls count, including graphs and HIP");
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
@@ -261,7 +260,7 @@ static const setting_def *settings(size_t index)
 
 const analysis queue_analysis = {
 	.name = "queue",
-	.summary = "How much is launched and waits, stream by stream",
+	.summary = "Queue length of launched work, by stream",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &queue_work,

@@ -180,10 +180,10 @@ static void say_why_none(const work *w, const bool *marks, bool has_python, sond
 		if (marks[i])
 			return;
 	if (!w->is_empty)
-		result_note_add(
-			r, "note", "%s",
-			has_python ? "nothing is recomputed: no checkpoint is run again in this trace"
-				   : "no Python rows: only reentrant checkpoints could be seen, and there are none");
+		result_note_add(r, "note", "%s",
+				has_python
+					? "no recomputation: the trace has no activation checkpoints"
+					: "no Python rows, so only reentrant checkpoints are visible; there are none");
 }
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
@@ -196,7 +196,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 
 	if (ok) {
 		say_why_none(w, marks, has_python, r);
-		work_covers(w, r, "recompute", &covered, "launched by no known call");
+		work_covers(w, r, "recompute", &covered, "without a launch in the trace");
 	}
 	free(sites);
 	free(marks);
@@ -207,7 +207,7 @@ static const work_analysis recompute_work = { .add = add };
 
 const analysis recompute_analysis = {
 	.name = "recompute",
-	.summary = "What of the device's time repeats the forward pass, for activation checkpointing",
+	.summary = "Device time of recomputation for activation checkpointing",
 	.compat = "tracelens",
 	.work = &recompute_work,
 };

@@ -53,7 +53,7 @@ static void put_roles(sonde_result *r, table *t, int32_t rank, const step_roles 
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	table *roles = result_table(r, "roles", "Where the time of a step goes, on average", role_columns,
+	table *roles = result_table(r, "roles", "Average step time by role", role_columns,
 				    sizeof role_columns / sizeof role_columns[0]);
 	table *steps = result_table(r, "role_steps", "Step by step", step_columns,
 				    sizeof step_columns / sizeof step_columns[0]);
@@ -74,12 +74,11 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	limit_rows(r, steps, options, "steps");
 	table_chart(steps, CHART_BARS, "step", "dur_ns", "rank");
 	if (made_up)
-		result_note_add(r, "steps", "the trace has no steps: everything from the first operator to the last");
+		result_note_add(r, "steps", "the trace has no steps: the whole trace counts as one");
 	if (n_cut)
-		result_note_add(
-			r, "cut off",
-			"%zu step%s at the end left out: the recording ended before the device had done all of %s",
-			n_cut, n_cut == 1 ? "" : "s", n_cut == 1 ? "it" : "them");
+		result_note_add(r, "cut off",
+				"%zu step%s at the end skipped: the recording ended before the device finished %s",
+				n_cut, n_cut == 1 ? "" : "s", n_cut == 1 ? "it" : "them");
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
@@ -87,6 +86,6 @@ static const work_analysis roles_work = { .add = add, .needs_no_device = true };
 
 const analysis roles_analysis = {
 	.name = "roles",
-	.summary = "Where the time of a step goes: kernels, copies, communication, driver, data, operators, nothing",
+	.summary = "Step time by role: kernels, copies, communication, driver, data loading, operators, other",
 	.work = &roles_work,
 };

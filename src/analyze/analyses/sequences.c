@@ -15,8 +15,8 @@
 #include "base/intern.h"
 
 static const setting_def operator_setting = { "sequences.operator", SETTING_TEXT, "",
-					      "only operators whose name contains this" };
-static const setting_def length_setting = { "sequences.length", SETTING_NUMBER, "3", "the shortest sequence" };
+					      "select operators whose name contains this" };
+static const setting_def length_setting = { "sequences.length", SETTING_NUMBER, "3", "minimum length of a sequence" };
 
 static const column sequence_columns[] = {
 	{ "operator", "operator", CELL_STRING, 0, false }, { "rank", "rank", CELL_INTEGER, 1, false },
@@ -177,7 +177,7 @@ static void put(finder *f, int32_t rank, sonde_result *r, table *t)
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	table *t = result_table(r, "sequences", "Kernels in a row under an operator", sequence_columns,
+	table *t = result_table(r, "sequences", "Kernel sequences by operator", sequence_columns,
 				sizeof sequence_columns / sizeof sequence_columns[0]);
 	double shortest = setting(options, &length_setting);
 	calls_parts parts = { 0 };
@@ -201,9 +201,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	}
 	if (ok && !w->is_hta)
 		calls_parts_say_coverage(&parts, r, "sequences");
-	work_differs(w, r,
-		     "sequences are of all outermost operators, whatever their depth, and kernels are in the order of "
-		     "their launches");
+	work_differs(w, r, "sequences cover all outermost operators at any depth, with kernels in launch order");
 	intern_done(&f.found);
 	VEC_DONE(&f.sums);
 	VEC_DONE(&f.words);
@@ -224,7 +222,7 @@ static const setting_def *settings(size_t index)
 
 const analysis sequences_analysis = {
 	.name = "sequences",
-	.summary = "Which kernels operators launch one after the other, and how often",
+	.summary = "Repeated kernel sequences of operators",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &sequences_work,

@@ -25,7 +25,7 @@ static const column bin_columns[] = {
 };
 #define N_COLUMNS(of) (sizeof(of) / sizeof(of)[0])
 
-static const setting_def limit_setting = { "short_kernels.limit", SETTING_NS, "10us", "kernels below this are short" };
+static const setting_def limit_setting = { "short_kernels.limit", SETTING_NS, "10us", "a kernel below this is short" };
 
 typedef struct short_sum {
 	uint32_t name, op; /* row of an operator, or ROW_NONE */
@@ -119,7 +119,8 @@ static void put_list(const shorts *s, const sonde_analyze_options *options, sond
 static void put_bins(const shorts *s, sonde_result *r)
 {
 	enum { MOST = 100 };
-	table *t = result_table(r, "short_kernel_histogram", "How short", bin_columns, N_COLUMNS(bin_columns));
+	table *t = result_table(r, "short_kernel_histogram", "Histogram of kernel durations", bin_columns,
+				N_COLUMNS(bin_columns));
 	size_t n = s->o->w->is_tracelens ? MOST : 10;
 	uint64_t counts[MOST] = { 0 };
 	double low = s->o->w->is_tracelens ? INFINITY : 0, high = s->o->w->is_tracelens ? 0 : s->limit_ns / 1000;
@@ -166,14 +167,14 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 			ok = add_item(&s, k, i);
 	ok = ok && sort_shorts(s.sums.items, s.sums.n);
 	if (ok && s.n_kernels)
-		result_answer(r, "%s of %s kernels take less than %s: %s, %.1f %% of the device's time",
+		result_answer(r, "%s of %s kernels take less than %s: %s, %.1f %% of the device time",
 			      format_count(n, s.durations.n), format_count(all, s.n_kernels),
 			      format_ns(limit, llrint(s.limit_ns)), format_ns(time, s.sum_ns),
 			      s.all_ns ? 100.0 * (double)s.sum_ns / (double)s.all_ns : 0);
 	if (ok) {
 		put_list(&s, options, r);
 		put_bins(&s, r);
-		work_covers(w, r, "short_kernels", &s.covered, "copies, or kernels that take longer");
+		work_covers(w, r, "short_kernels", &s.covered, "copies, or longer kernels");
 	}
 	intern_done(&s.keys);
 	VEC_DONE(&s.sums);
@@ -191,7 +192,7 @@ static const setting_def *settings(size_t index)
 
 const analysis short_kernels_analysis = {
 	.name = "short_kernels",
-	.summary = "Kernels shorter than launching them takes: how many, and whose",
+	.summary = "Kernels shorter than their launch, by operator",
 	.compat = "tracelens",
 	.setting = settings,
 	.work = &short_work,

@@ -136,8 +136,8 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 			t->n_shown = 0;
 		result_note_add(r, "steps", "%s",
 				w->rows.n_left_out
-					? "no step is among what was asked for"
-					: "the trace has no steps: profiler.step() or sonde_step() make some");
+					? "no step in the selection"
+					: "the trace has no steps: profiler.step() or sonde_step() records them");
 	}
 	return ok ? SONDE_OK : out_of_memory(err);
 }
@@ -146,7 +146,7 @@ const work_analysis steps_work = { .add = add, .needs_no_device = true, .few_row
 
 const analysis steps_analysis = {
 	.name = "steps",
-	.summary = "Step by step: how long each took and what the device did meanwhile",
+	.summary = "Time of each step, and device activity during it",
 	.compat = WORK_COMPAT,
 	.work = &steps_work,
 };

@@ -11,13 +11,13 @@
 #include "base/format_number.h"
 
 static const setting_def factor_setting = { "stragglers.factor", SETTING_NUMBER, "1.1",
-					    "a straggler makes the steps longer by more than this factor" };
+					    "minimum factor by which a straggler makes steps longer" };
 static const setting_def step_setting = { "stragglers.step_share", SETTING_SHARE, "20%",
-					  "a rank that costs as much of one step is named for it" };
+					  "minimum share of one step for which a rank is named" };
 
 static const column straggler_columns[] = {
-	{ "rank", "rank", CELL_INTEGER, 0, false },	    { "lost_per_step_ns", "lost a step", CELL_NS, 0, false },
-	{ "lost_ns", "lost in all", CELL_NS, 0, false },    { "percent", "%", CELL_PERCENT, 0, false },
+	{ "rank", "rank", CELL_INTEGER, 0, false },	    { "lost_per_step_ns", "lost/step", CELL_NS, 0, false },
+	{ "lost_ns", "lost", CELL_NS, 0, false },	    { "percent", "%", CELL_PERCENT, 0, false },
 	{ "n_steps", "steps", CELL_COUNT, 0, false },	    { "first_step", "from step", CELL_INTEGER, 0, false },
 	{ "last_step", "to step", CELL_INTEGER, 0, false },
 };
@@ -128,14 +128,13 @@ static void put_answer(const straggler_search *s, sonde_result *r, const table *
 	result_add(r, "straggler", c[0]);
 	format_ns(late, c[1].integer);
 	if (!s->steps)
-		result_note_add(r, "straggler", "rank %" PRId64 ": the others lost %s waiting for it", c[0].integer,
-				late);
+		result_note_add(r, "straggler", "rank %" PRId64 ": the others waited %s for it", c[0].integer, late);
 	else if (c[4].count == 1)
-		result_note_add(r, "straggler", "rank %" PRId64 ": the others lost %s waiting for it in step %" PRId64,
+		result_note_add(r, "straggler", "rank %" PRId64 ": the others waited %s for it in step %" PRId64,
 				c[0].integer, late, c[5].integer);
 	else
-		result_note_add(r, "straggler", "rank %" PRId64 ": the others lose %s waiting for it in a step",
-				c[0].integer, late);
+		result_note_add(r, "straggler", "rank %" PRId64 ": the others wait %s per step for it", c[0].integer,
+				late);
 }
 
 static void put_all(const straggler_search *s, const sonde_analyze_options *options, sonde_result *r)
@@ -200,7 +199,7 @@ static const setting_def *settings(size_t index)
 
 const analysis stragglers_analysis = {
 	.name = "stragglers",
-	.summary = "Which rank the others wait for, how long and in which steps; none where there is none",
+	.summary = "The rank that the others wait for, its cost and its steps",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &stragglers_work,

@@ -133,6 +133,6 @@ static sonde_status summary_run(const sonde_trace *trace, const sonde_analyze_op
 
 const analysis summary_analysis = {
 	.name = "summary",
-	.summary = "One screen about a recording",
+	.summary = "Summary of a run on one screen",
 	.run = summary_run,
 };

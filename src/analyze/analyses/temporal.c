@@ -66,7 +66,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	for (size_t i = 0; i < w->n_ranks; i++)
 		add_rank(w, &w->ranks[i], r, t);
 	table_parts(t, parts);
-	work_differs(w, r, "host rows that name a stream are none of the device's, and the last step stays");
+	work_differs(w, r, "host rows that name a stream are not device rows, and the last step is included");
 	return SONDE_OK;
 }
 
@@ -74,7 +74,7 @@ const work_analysis temporal_work = { .add = add, .few_rows = true };
 
 const analysis temporal_analysis = {
 	.name = "temporal",
-	.summary = "What the device did with its time: computing, communicating, copying, nothing",
+	.summary = "Device time: computing, communicating, copying, idle",
 	.compat = WORK_COMPAT,
 	.work = &temporal_work,
 };

@@ -89,7 +89,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		for (size_t k = 0; k < w->ranks[i].n; k++)
 			cover(&linked, WORK_AT(w, &w->ranks[i], k), WORK_AT(w, &w->ranks[i], k)->launch != WORK_NONE);
 	}
-	work_covers(w, r, "timeline, linked", &linked, "launched before the trace began, or nobody knows where");
+	work_covers(w, r, "timeline, linked", &linked, "launched before the trace began, or at an unknown place");
 	return ok ? SONDE_OK : out_of_memory(err);
 }
 
@@ -97,7 +97,7 @@ static const work_analysis timeline_work = { .add = add };
 
 const analysis timeline_analysis = {
 	.name = "timeline",
-	.summary = "Device time that adds up: computing, exposed communication and copies, idle",
+	.summary = "Device time in parts that add up: computing, exposed communication and copies, idle",
 	.compat = "tracelens",
 	.work = &timeline_work,
 };

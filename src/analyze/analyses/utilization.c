@@ -222,7 +222,7 @@ static bool load_names(load *l)
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	table *t = result_table(r, "utilization", "How much of the devices is used", device_columns,
+	table *t = result_table(r, "utilization", "Device utilization", device_columns,
 				sizeof device_columns / sizeof device_columns[0]);
 	table *series = result_table(r, "utilization_series", "Busy over time", series_columns,
 				     sizeof series_columns / sizeof series_columns[0]);
@@ -245,6 +245,6 @@ static const work_analysis utilization_work = { .add = add };
 
 const analysis utilization_analysis = {
 	.name = "utilization",
-	.summary = "How much of the devices is used: busy, SMs with work, occupancy, tensor cores",
+	.summary = "Device utilization: busy time, SMs, occupancy, tensor cores",
 	.work = &utilization_work,
 };

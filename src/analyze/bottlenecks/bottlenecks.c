@@ -19,7 +19,7 @@ static const rule *const rules[] = {
 #undef RULE
 enum { N_RULES = sizeof rules / sizeof rules[0], FINDINGS_SHOWN = 5, EVIDENCE_MAX = 5 };
 
-static const setting_def explain_setting = { "explain", SETTING_BOOL, "no", "list every rule and what it saw" };
+static const setting_def explain_setting = { "explain", SETTING_BOOL, "no", "list every rule and its numbers" };
 
 static const setting_def *setting_at(size_t index)
 {
@@ -211,7 +211,7 @@ static void tell_headline(sonde_result *r, const evidence *e, bool any_data)
 	else if (r->n_findings)
 		result_headline(r, "%zu finding%s%s%s", r->n_findings, r->n_findings == 1 ? "" : "s", worth, steps);
 	else
-		result_headline(r, "nothing worth changing found in %s%s", span, steps);
+		result_headline(r, "no findings in %s%s", span, steps);
 }
 
 static const char *verdict_text(sonde_result *r, const rule_run *run)
@@ -234,8 +234,8 @@ static void tell_rules(sonde_result *r, const rule_run *runs, bool explain)
 	static const column shown[] = {
 		{ "rule", "rule", CELL_STRING, 0, false },
 		{ "verdict", "verdict", CELL_STRING, 0, false },
-		{ "saw", "what it saw", CELL_STRING, 0, false },
-		{ "checks", "what it checks", CELL_STRING, 1, false },
+		{ "saw", "numbers", CELL_STRING, 0, false },
+		{ "checks", "checks", CELL_STRING, 1, false },
 	};
 	table *t = result_table(r, "rules", "Rules", shown, sizeof shown / sizeof *shown);
 
@@ -295,7 +295,7 @@ static void tell_checked(sonde_result *r, const rule_run *runs, bool explain)
 	result_add(r, "n_found", cell_count(found + merged));
 	result_add(r, "n_passed", cell_count(count_verdicts(runs, VERDICT_PASSED)));
 	result_add(r, "n_no_data", cell_count(without));
-	const char *signs = merged ? result_format(r, " (%zu of them signs of another finding)", merged) : "";
+	const char *signs = merged ? result_format(r, " (%zu of them symptoms of another finding)", merged) : "";
 	result_note_add(r, "checked", "%d rules: %zu found something%s, %zu passed, %zu had no data%s%s%s.%s", N_RULES,
 			found + merged, signs ? signs : "", count_verdicts(runs, VERDICT_PASSED), without,
 			*missing ? " (" : "", missing, *missing ? ")" : "", explain ? "" : " --explain lists them.");
@@ -321,10 +321,10 @@ static void tell(sonde_result *r, const evidence *e, const rule_run *runs)
 	limit_findings(r, e->options);
 	if (!e->rows.n && !e->rows.n_left_out && e->rows.trace->is_recorded && !has_lost(e->rows.trace))
 		result_note_add(r, "next",
-				"sonde summary shows what it used; a program that names its scopes (SONDE_SCOPE of "
-				"sonde/record.h) tells where its time goes");
+				"sonde summary shows the resource use; scopes in the program (SONDE_SCOPE of "
+				"sonde/record.h) show where its time goes");
 	if (e->rows.damaged)
-		result_note_add(r, "damaged", "parts of the trace could not be read and are missing here");
+		result_note_add(r, "damaged", "parts of the trace could not be read; the results lack them");
 	tell_checked(r, runs, explain);
 }
 
@@ -348,7 +348,7 @@ static sonde_status run(const sonde_trace *trace, const sonde_analyze_options *o
 
 const analysis bottlenecks_analysis = {
 	.name = "bottlenecks",
-	.summary = "What is slow, why, and what to change",
+	.summary = "Bottlenecks, their cause and cost, and what to change",
 	.setting = setting_at,
 	.run = run,
 };

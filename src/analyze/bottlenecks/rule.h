@@ -82,7 +82,7 @@ const char *say_count(const rule_run *r, uint64_t n);
 /* "1 copy takes" or "31,744 copies take": the words behind the number; "once" or "31,744 times". */
 const char *say_some(const rule_run *r, uint64_t n, const char *one, const char *more);
 const char *say_times(const rule_run *r, uint64_t n);
-/* A time of all ranks as that of one, and as a share of the time looked at. */
+/* A time of all ranks as that of one, and as a share of the selected time. */
 const char *say_each(const rule_run *r, int64_t ns);
 const char *say_part(const rule_run *r, int64_t ns);
 /* "5.86 ms of it", "all of it"; both of all ranks. */

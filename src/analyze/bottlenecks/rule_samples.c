@@ -207,7 +207,7 @@ void rule_starved(rule_run *r, const starved_rule *what)
 	if (samples.n)
 		rule_saw(r, "%zu of %zu samples, the device idle for %s", n, samples.n, say_each(r, lost));
 	else
-		rule_no_data(r, "no counters of the machine");
+		rule_no_data(r, "no system counters");
 	if ((double)n > rule_setting(r, SAMPLES) * (double)samples.n) {
 		sonde_finding *f = rule_found(r, lost, "%s", what->title);
 		finding_evidence(

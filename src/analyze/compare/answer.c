@@ -142,20 +142,20 @@ static const char *certainty_text(const comparison *c, const difference *d)
 	char low[NUMBER_TEXT], high[NUMBER_TEXT];
 
 	if (d->change >= TIMES_FROM)
-		return result_format(c->r, ", 95 %% sure it is %s to %s times", format_number(low, 1 + least),
+		return result_format(c->r, ", 95 %% confidence interval %s to %s times", format_number(low, 1 + least),
 				     format_number(high, 1 + most));
-	return result_format(c->r, ", 95 %% sure it is %s to %s %%", format_percent(low, 100 * least),
+	return result_format(c->r, ", 95 %% confidence interval %s to %s %%", format_percent(low, 100 * least),
 			     format_percent(high, 100 * most));
 }
 
-/* "2 steps are too few to tell that from noise: it takes 3" */
+/* "2 steps are too few for a confidence interval, which needs 3" */
 static const char *doubt_text(const comparison *c, const main_measure *m, uint64_t n)
 {
 	int len = (int)strlen(m->samples) - (n == 1);
 
 	if (!m->per || n >= SUMMARY_ENOUGH)
-		return "there are no steps, so nobody can say how sure that is";
-	return result_format(c->r, "%" PRIu64 " %.*s %s too few to tell that from noise: it takes %d", n, len,
+		return "no steps, so no confidence interval";
+	return result_format(c->r, "%" PRIu64 " %.*s %s too few for a confidence interval, which needs %d", n, len,
 			     m->samples, n == 1 ? "is" : "are", SUMMARY_ENOUGH);
 }
 
@@ -167,8 +167,7 @@ static void say_difference(const comparison *c, const main_measure *m, size_t a,
 
 	format_from_to(times, m->of[a].median, m->of[b].median);
 	if (isnan(d->change) || m->of[b].median <= 0)
-		result_answer(c->r, "nothing to compare: %s has no time",
-			      m->of[a].median > 0 ? c->labels[b] : c->labels[a]);
+		result_answer(c->r, "no comparison: %s has no time", m->of[a].median > 0 ? c->labels[b] : c->labels[a]);
 	else if (isnan(d->low) && d->change == 0)
 		result_answer(c->r, "%s and %s take the same time%s", c->labels[a], c->labels[b], per);
 	else if (isnan(d->low))
@@ -178,8 +177,8 @@ static void say_difference(const comparison *c, const main_measure *m, size_t a,
 		result_answer(c->r, "%s is %s%s (%s%s)", c->labels[b], size_text(c, d, c->labels[a]), per, times,
 			      certainty_text(c, d));
 	else
-		result_answer(c->r, "no difference that the noise of %" PRIu64 " %s lets see (%s%s, +-%s %%)", n,
-			      m->samples, times, per, format_percent(share, 50 * (d->high - d->low)));
+		result_answer(c->r, "no difference above the noise (%" PRIu64 " %s, %s%s, +-%s %%)", n, m->samples,
+			      times, per, format_percent(share, 50 * (d->high - d->low)));
 }
 
 cell share_cell(double share)
@@ -228,32 +227,31 @@ static void say_ranking(const comparison *c, const main_measure *m, const size_t
 
 	format_ns(time, (int64_t)fastest);
 	if (n_level == c->n && isnan(d.low)) {
-		result_answer(c->r,
-			      "%s is the fastest of %zu%s (%s); there are too few samples to say how sure that is",
+		result_answer(c->r, "%s is the fastest of %zu%s (%s); too few samples for a confidence interval",
 			      c->labels[best], c->n, per_text(c, m), time);
-		result_note_add(c->r, "advice", "repeat the runs, with steps, before choosing");
+		result_note_add(c->r, "advice", "repeat the runs with steps");
 	} else if (n_level == c->n) {
-		result_answer(c->r, "no difference between %zu runs that the noise lets see (%s%s, +-%s %%)", c->n,
-			      time, per_text(c, m), format_percent(share, 50 * (d.high - d.low)));
-		result_note_add(c->r, "advice", "choose by something else than time");
+		result_answer(c->r, "no difference between %zu runs above the noise (%s%s, +-%s %%)", c->n, time,
+			      per_text(c, m), format_percent(share, 50 * (d.high - d.low)));
+		result_note_add(c->r, "advice", "time does not decide between these runs");
 	} else if (n_level == 1) {
-		result_answer(
-			c->r,
-			"%s is the fastest of %zu: %s%s, %s %% less than %s, the next (95 %% sure it is %s to %s %%)",
-			c->labels[best], c->n, time, per_text(c, m), format_percent(share, -100 * d.change),
-			c->labels[next], format_percent(low, -100 * d.high), format_percent(high, -100 * d.low));
-		result_note_add(c->r, "advice", "use %s (%s): faster than each of the others, 95 %% sure",
+		result_answer(c->r,
+			      "%s is the fastest of %zu: %s%s, %s %% less than %s, the next (95 %% confidence interval "
+			      "%s to %s %%)",
+			      c->labels[best], c->n, time, per_text(c, m), format_percent(share, -100 * d.change),
+			      c->labels[next], format_percent(low, -100 * d.high), format_percent(high, -100 * d.low));
+		result_note_add(c->r, "advice", "use %s (%s): significantly faster than each of the others",
 				c->labels[best], c->runs[best].name);
 	} else {
 		const char *level = list_labels(c, order, n_level);
-		result_answer(
-			c->r,
-			"%s are the fastest of %zu and level within the noise: %s%s, %s %% less than %s, the next "
-			"(95 %% sure it is %s to %s %%)",
-			level, c->n, time, per_text(c, m), format_percent(share, -100 * d.change), c->labels[next],
-			format_percent(low, -100 * d.high), format_percent(high, -100 * d.low));
+		result_answer(c->r,
+			      "%s are the fastest of %zu and equal within the noise: %s%s, %s %% less than %s, the "
+			      "next (95 %% confidence interval %s to %s %%)",
+			      level, c->n, time, per_text(c, m), format_percent(share, -100 * d.change),
+			      c->labels[next], format_percent(low, -100 * d.high), format_percent(high, -100 * d.low));
 		result_note_add(c->r, "advice",
-				"use any of %s: faster than the others, 95 %% sure, and level with each other", level);
+				"use any of %s: significantly faster than the others, and equal within the noise",
+				level);
 	}
 }
 
@@ -273,8 +271,9 @@ void comparison_check(comparison *c, size_t run, const difference *d, const char
 	f->confidence = 0.95;
 	f->seconds_lost = d->ns * n_samples / 1e9;
 	f->share = d->change / (1 + d->change);
-	finding_evidence(c->r, f, "95 %% sure it is %s to %s %%; %s %% is allowed.", format_percent(low, 100 * d->low),
-			 format_percent(high, 100 * d->high), format_percent(allowed, 100 * limit));
+	finding_evidence(c->r, f, "95 %% confidence interval %s to %s %%; the limit is %s %%.",
+			 format_percent(low, 100 * d->low), format_percent(high, 100 * d->high),
+			 format_percent(allowed, 100 * limit));
 	finding_affects(c->r, f, what);
 }
 
@@ -393,7 +392,7 @@ static void add_memory(comparison *c)
 }
 
 static const char *const warmup_rule =
-	"leading steps 10 % above the median of the later half; --warmup none keeps them";
+	"skipped leading steps 10 % above the median of the later half; --warmup none keeps them";
 
 static void note_samples(const comparison *c, const main_measure *m)
 {
@@ -409,25 +408,26 @@ static void note_samples(const comparison *c, const main_measure *m)
 	if (c->has_steps)
 		result_note_add(c->r, "samples", "steps: %s", counts);
 	else if (m->per)
-		result_note_add(c->r, "samples", "no steps in all of them: calls are the samples (%s)", counts);
+		result_note_add(c->r, "samples", "no steps in all runs: calls are the samples (%s)", counts);
 	else
 		result_note_add(c->r, "samples",
-				"no steps, and no name that all of them call often and that fills a quarter of each");
+				"no steps, and no name that all runs call often and that takes a quarter of each");
 	bool is_auto = !c->select->warmup || strcmp(c->select->warmup, "auto") == 0;
 	if (n_warmup)
 		result_note_add(c->r, "warm-up", "left out: %s (%s)", warmups,
 				is_auto ? warmup_rule : "as --warmup says");
 	if (c->runs[0].n_runs > 2)
-		result_note_add(c->r, "noise", "from run to run is in the intervals: %zu runs", c->runs[0].n_runs);
+		result_note_add(c->r, "noise", "the intervals include variation between runs: %zu runs",
+				c->runs[0].n_runs);
 	else
-		result_note_add(c->r, "noise", "within a run is in the intervals; from run to run it is not%s",
-				c->options->baseline ? " before there are three" : ": --baseline learns it");
+		result_note_add(c->r, "noise", "the intervals include variation within a run, not between runs%s",
+				c->options->baseline ? ", which needs three" : "; --baseline adds it");
 	for (size_t i = 0; i < c->n; i++)
 		if (noise_of(&m->of[i]) > MUCH_NOISE)
-			result_note_add(c->r, "noise",
-					"%s varies by %.0f %%: one run says little; something else may have run on "
-					"the machine",
-					c->labels[i], 100 * noise_of(&m->of[i]));
+			result_note_add(
+				c->r, "noise",
+				"%s varies by %.0f %%: one run is not conclusive; check for other load on the machine",
+				c->labels[i], 100 * noise_of(&m->of[i]));
 	for (size_t i = 0; i < c->n; i++)
 		if (c->runs[i].is_damaged)
 			result_note_add(c->r, "damaged", "parts of %s could not be read", c->labels[i]);

@@ -137,11 +137,11 @@ static sonde_status load_run(const sonde_compare_options *o, uint64_t number, co
 	char *text = path_of(o, number, path) ? read_file(path, &len) : NULL;
 
 	if (!text)
-		return error_set(err, SONDE_E_IO, -1, "%s: cannot read this run of the baseline", path);
+		return error_set(err, SONDE_E_IO, -1, "%s: cannot read this baseline run", path);
 	bool ok = compare_run_read(run, text, len);
 	free(text);
 	return ok ? SONDE_OK
-		  : error_set(err, SONDE_E_FORMAT, -1, "%s: is not a run of a baseline; remove it to go on", path);
+		  : error_set(err, SONDE_E_FORMAT, -1, "%s: is not a run of a baseline; remove it to continue", path);
 }
 
 /* ---- Joining ----------------------------------------------------------------------------------------------------- */
@@ -238,8 +238,7 @@ sonde_status baseline_read(const sonde_compare_options *o, compare_run *ret_run,
 
 	if (!is_name(name_of(o)))
 		return error_set(err, SONDE_E_USAGE, -1,
-				 "a run in a baseline is called by letters, digits, '.', '_' and '-', not '%s'",
-				 name_of(o));
+				 "invalid baseline name '%s': use letters, digits, '.', '_' and '-'", name_of(o));
 	sonde_status status = list_files(o, &found, err);
 	size_t keep = runs_to_keep(o), n = found.n < keep ? found.n : keep;
 	compare_run *runs = calloc(n + 1, sizeof *runs);
@@ -291,7 +290,7 @@ sonde_status baseline_add(const sonde_compare_options *o, const compare_run *run
 	sonde_status status = list_files(o, &found, err);
 	uint64_t next = found.n ? found.items[found.n - 1] + 1 : 1;
 	if (!status && !path_of(o, next, path))
-		status = error_set(err, SONDE_E_USAGE, -1, "the name of the baseline's directory is too long");
+		status = error_set(err, SONDE_E_USAGE, -1, "the path of the baseline directory is too long");
 	if (!status)
 		status = write_run(path, run, err);
 	for (size_t i = 0; !status && i + keep < found.n + 1; i++)

@@ -37,12 +37,12 @@ static void name_runs(comparison *c, const sonde_trace *const *traces, size_t n_
 static sonde_status run_baseline(comparison *c, sonde_error *err)
 {
 	if (!c->runs[0].n_runs) {
-		result_answer(c->r, "the first run of %s: nothing to compare with yet",
+		result_answer(c->r, "first run of %s: no earlier run to compare with",
 			      c->options->baseline_name ? c->options->baseline_name : "run");
 		/* A name that is new every time would never be compared with anything. */
 		const char *other = baseline_other_name(c->options, c->r);
 		if (other)
-			result_note_add(c->r, "baseline", "%s holds runs of %s: --name %s compares with those",
+			result_note_add(c->r, "baseline", "%s has runs of %s; --name %s compares with them",
 					c->options->baseline, other, other);
 		result_add(c->r, "n_regressions", cell_count(0));
 		return baseline_add(c->options, &c->runs[1], err);
@@ -52,10 +52,10 @@ static sonde_status run_baseline(comparison *c, sonde_error *err)
 	if (status || !result_ok(c->r))
 		return status;
 	if (c->n_regressions) {
-		result_note_add(c->r, "baseline", "stays as it was: a regression is not added");
+		result_note_add(c->r, "baseline", "unchanged: a regression is not added");
 		return SONDE_OK;
 	}
-	result_note_add(c->r, "baseline", "this run is added to it");
+	result_note_add(c->r, "baseline", "this run was added");
 	return baseline_add(c->options, &c->runs[1], err);
 }
 
@@ -81,22 +81,20 @@ static sonde_status check(const sonde_compare_options *o, const sonde_analyze_op
 		is_known = strcmp(o->by, bys[i]) == 0;
 	if (!is_known)
 		return error_set(err, SONDE_E_USAGE, -1,
-				 "cannot compare by '%s'; there are step, phase, layer, name, kernel and tree", o->by);
+				 "cannot compare by '%s'; choose step, phase, layer, name, kernel or tree", o->by);
 	if (o->baseline && n_traces != 1)
-		return error_set(err, SONDE_E_USAGE, -1, "one run at a time is compared with a baseline, not %zu",
-				 n_traces);
+		return error_set(err, SONDE_E_USAGE, -1, "a baseline is compared with one run, not %zu", n_traces);
 	if (!o->baseline && n_traces < 2)
-		return error_set(err, SONDE_E_USAGE, -1, "it takes two runs to compare, or a baseline");
+		return error_set(err, SONDE_E_USAGE, -1, "a comparison needs two runs, or a baseline");
 	if (n_traces > SONDE_COMPARE_MAX)
-		return error_set(err, SONDE_E_USAGE, -1, "at most %d runs can be compared at once", SONDE_COMPARE_MAX);
+		return error_set(err, SONDE_E_USAGE, -1, "a comparison accepts at most %d runs", SONDE_COMPARE_MAX);
 	if (select->warmup && !warmup_is_rule(select->warmup))
-		return error_set(err, SONDE_E_USAGE, -1, "the warm-up is auto, none or a number of steps, not \"%s\"",
-				 select->warmup);
-	if (o->by && strcmp(o->by, "tree") == 0 && (n_traces != 2 || o->baseline || select->compat))
 		return error_set(err, SONDE_E_USAGE, -1,
-				 "two runs are compared by their trees, no more and no baseline");
+				 "unknown warm-up \"%s\": expected auto, none or a number of steps", select->warmup);
+	if (o->by && strcmp(o->by, "tree") == 0 && (n_traces != 2 || o->baseline || select->compat))
+		return error_set(err, SONDE_E_USAGE, -1, "a comparison by tree needs exactly two runs and no baseline");
 	if (select->compat && (strcmp(select->compat, "hta") != 0 || n_traces != 2))
-		return error_set(err, SONDE_E_USAGE, -1, "the only other definitions are those of hta, for two runs");
+		return error_set(err, SONDE_E_USAGE, -1, "unknown definitions: only hta is supported, for two runs");
 	return SONDE_OK;
 }
 
@@ -141,7 +139,7 @@ static void note_losses(const comparison *c, const sonde_trace *const *traces, s
 	for (size_t i = 0; i < n_traces; i++) {
 		sonde_trace_get_facts(traces[i], &facts);
 		if (facts.n_lost)
-			result_note_add(c->r, "lost", "%s lost %s event%s: sonde info says why",
+			result_note_add(c->r, "lost", "%s lost %s event%s; sonde info shows the reason",
 					c->labels[c->n - n_traces + i], format_count(number, facts.n_lost),
 					facts.n_lost == 1 ? "" : "s");
 	}

@@ -414,17 +414,17 @@ static void say(const tree_diff *d, sonde_result *r)
 	const char *what = d->on_host ? "host" : "device", *per = d->by_steps ? " per step" : "";
 
 	if (a <= 0 || b <= 0) {
-		result_answer(r, "nothing to compare: %s has no rows", a > 0 ? "B" : "A");
+		result_answer(r, "no comparison: %s has no rows", a > 0 ? "B" : "A");
 		return;
 	}
 	result_answer(r, "B takes %.3g %% %s %s time%s than A (%s); most of it at %s: %s%s", fabs(100 * (b - a) / a),
 		      b < a ? "less" : "more", what, per, format_from_to(from_to, a, b),
-		      place == NODE_ROOT ? "what only one of them has" : name_of(d, place), most_ns > 0 ? "+" : "-",
+		      place == NODE_ROOT ? "rows of one run only" : name_of(d, place), most_ns > 0 ? "+" : "-",
 		      format_ns(most, whole_bounded(rint(fabs(most_ns)))));
 	result_add(r, "change_percent", cell_percent(100 * (b - a) / a));
 	if (d->on_host)
-		result_note_add(r, "note", "one of them has no device rows: times are the host's");
-	result_note_add(r, "times", "%s", d->by_steps ? "by step and rank" : "by rank; they have no steps in common");
+		result_note_add(r, "note", "one run has no device rows: host times are compared");
+	result_note_add(r, "times", "%s", d->by_steps ? "by step and rank" : "by rank; no common steps");
 	if (d->n_warmup[0] || d->n_warmup[1])
 		result_note_add(r, "warm-up", "left out: A %zu steps, B %zu; --warmup none keeps them", d->n_warmup[0],
 				d->n_warmup[1]);
@@ -446,7 +446,7 @@ static void note_coverage(const tree_diff *d, sonde_result *r)
 		}
 		int64_t whole = d->nodes.items[NODE_ROOT].ns[side];
 		result_note_add(r, "covers",
-				"%c: %" PRIu64 " of %" PRIu64 " device rows, %s of %s, are below a place both have",
+				"%c: %" PRIu64 " of %" PRIu64 " device rows, %s of %s, are below a common place",
 				side ? 'B' : 'A', n_common, n, format_ns(both, common), format_ns(all, whole));
 	}
 }

@@ -133,7 +133,7 @@ static void add_bytes(walk *w, uint32_t node, int64_t until_ns)
 			return;
 		if (at < w->from_ns || at >= w->to_ns || intervals_overlap_with(&w->warmup, at, at + 1))
 			continue;
-		uint32_t to = node == FLAME_NONE ? outside(w, "(outside of everything)") : node;
+		uint32_t to = node == FLAME_NONE ? outside(w, "(outside all slices)") : node;
 		add_self(w, to, e->value);
 		add_count(w, to);
 	}
@@ -417,7 +417,7 @@ static void walk_tracks(walk *w)
 	    w->options->use_time || w->options->n_warmup)
 		return;
 	for (size_t i = first_extra(w, INDEX_NO_SLICE); i < w->extras.n && !w->failed; i++)
-		add_kernel(w, outside(w, "(launched by nobody knows whom)"), &w->extras.items[i]);
+		add_kernel(w, outside(w, "(unknown launch)"), &w->extras.items[i]);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
@@ -468,9 +468,9 @@ static void sum_up(walk *w)
 static sonde_status fill(flame *f, const sonde_index *ix, const flame_options *options, bool is_base, sonde_error *err)
 {
 	if (options->mode != FLAME_MERGED && options->by != FLAME_TIME)
-		return error_set(err, SONDE_E_USAGE, -1, "this kind of flame graph is of time only");
+		return error_set(err, SONDE_E_USAGE, -1, "this kind of flame graph supports time only");
 	if (options->mode >= FLAME_CALLERS && !options->name)
-		return error_set(err, SONDE_E_USAGE, -1, "callers and callees are of a name");
+		return error_set(err, SONDE_E_USAGE, -1, "callers and callees need a name");
 	walk *w = calloc(1, sizeof *w);
 	if (!w)
 		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
@@ -505,6 +505,6 @@ sonde_status flame_build(flame *f, const sonde_index *ix, const flame_options *o
 sonde_status flame_add_base(flame *f, const sonde_index *ix, const flame_options *options, sonde_error *err)
 {
 	if (options->mode == FLAME_ORDERED)
-		return error_set(err, SONDE_E_USAGE, -1, "slices in the order of time cannot be compared");
+		return error_set(err, SONDE_E_USAGE, -1, "a flame graph in time order cannot be compared");
 	return fill(f, ix, options, true, err);
 }

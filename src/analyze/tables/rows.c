@@ -577,7 +577,8 @@ sonde_status rows_load(const sonde_trace *trace, const rows_options *options, ro
 		how.wants = NULL;
 	*r = (rows){ .trace = trace, .ix = trace->index };
 	if (how.ranks && !number_list_is_valid(how.ranks))
-		return error_set(err, SONDE_E_USAGE, -1, "ranks are numbers like 0,2-4, not \"%s\"", how.ranks);
+		return error_set(err, SONDE_E_USAGE, -1, "invalid ranks \"%s\": expected a list such as 0,2-4",
+				 how.ranks);
 	if (!r->ix)
 		return SONDE_OK;
 	r->sites = index_sites(r->ix, &r->n_sites);
@@ -586,7 +587,8 @@ sonde_status rows_load(const sonde_trace *trace, const rows_options *options, ro
 	l.start_ns = index_start_ns(r->ix);
 	uint64_t n = index_n_slices(r->ix);
 	if (n >= ROW_NONE)
-		return error_set(err, SONDE_E_UNSUPPORTED, -1, "%" PRIu64 " slices are more than analyses can take", n);
+		return error_set(err, SONDE_E_UNSUPPORTED, -1, "%" PRIu64 " slices exceed the limit of the analyses",
+				 n);
 	r->n_slices = (size_t)n;
 	bool ok = load(&l);
 	if (ok)

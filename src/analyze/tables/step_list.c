@@ -31,7 +31,7 @@ sonde_status ranks_check(const sonde_trace *trace, const char *ranks, sonde_erro
 	int32_t least = INT32_MAX, most = 0;
 
 	if (!number_list_is_valid(ranks))
-		return error_set(err, SONDE_E_USAGE, -1, "ranks are a list such as 0,2-4, not \"%s\"", ranks);
+		return error_set(err, SONDE_E_USAGE, -1, "invalid ranks \"%s\": expected a list such as 0,2-4", ranks);
 	for (size_t i = 0; i < n; i++) {
 		int32_t rank = rank_of_track(trace, i);
 		if (number_list_has(ranks, rank))
@@ -40,7 +40,7 @@ sonde_status ranks_check(const sonde_trace *trace, const char *ranks, sonde_erro
 		most = rank > most ? rank : most;
 	}
 	if (least == most)
-		return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, only %" PRId32, ranks, most);
+		return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, only rank %" PRId32, ranks, most);
 	return error_set(err, SONDE_E_USAGE, -1, "the trace has no rank %s, but some from %" PRId32 " to %" PRId32,
 			 ranks, least, most);
 }

@@ -166,7 +166,7 @@ sonde_status stragglers_search(const rows *r, straggler_search *ret, sonde_error
 
 	*s = (straggler_search){ .rows = r };
 	if (r->n_ranks < 2) {
-		s->missing = "there is one rank; open the traces of several together";
+		s->missing = "one rank; open the traces of several ranks together";
 		return SONDE_OK;
 	}
 	sonde_status status = collectives_find(r, NULL, &s->found, err);

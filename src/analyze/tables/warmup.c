@@ -57,7 +57,7 @@ static void tell(sonde_result *r, const char *rule, size_t n, int64_t ns)
 
 	result_add(r, "n_warmup_steps", cell_count(n));
 	if (n)
-		result_note_add(r, "warm-up", "%s left out (%s)%s; --warmup none keeps %s",
+		result_note_add(r, "warm-up", "%s skipped (%s)%s; --warmup none keeps %s",
 				n == 1 ? "the first step is" : result_format(r, "the first %zu steps are", n),
 				format_ns(time, ns), is_auto ? ": 10 % and three deviations above the later ones" : "",
 				n == 1 ? "it" : "them");

@@ -327,13 +327,12 @@ void work_explain(const work *w, sonde_result *r)
 	if (!w->is_empty)
 		return;
 	if (!w->rows.ix)
-		result_note_add(r, "note", "no device rows: this recording has no index yet; sonde import makes one");
+		result_note_add(r, "note", "no device rows: this recording has no index; sonde import creates one");
 	else if (w->rows.n_left_out && has_streams(w->rows.ix))
-		result_note_add(r, "note",
-				"no device rows: among the steps, ranks or times that were asked for is none");
+		result_note_add(r, "note", "no device rows in the selected steps, ranks or time range");
 	else
 		result_note_add(r, "note",
-				"no device rows: the trace was made on the CPU alone or without its device's profiler");
+				"no device rows: the trace covers the CPU only, or the device profiler was off");
 }
 
 void work_differs(const work *w, sonde_result *r, const char *how)
@@ -343,10 +342,13 @@ void work_differs(const work *w, sonde_result *r, const char *how)
 }
 
 static const column coverage_columns[] = {
-	{ "table", "table", CELL_STRING, 0, false },	     { "n_rows", "rows", CELL_COUNT, 0, false },
-	{ "n_all_rows", "of", CELL_COUNT, 0, false },	     { "time_ns", "time", CELL_NS, 0, false },
-	{ "all_time_ns", "of", CELL_NS, 0, false },	     { "percent", "%", CELL_PERCENT, 0, false },
-	{ "not_in_it", "not in it", CELL_STRING, 0, false },
+	{ "table", "table", CELL_STRING, 0, false },
+	{ "n_rows", "rows", CELL_COUNT, 0, false },
+	{ "n_all_rows", "of", CELL_COUNT, 0, false },
+	{ "time_ns", "time", CELL_NS, 0, false },
+	{ "all_time_ns", "of", CELL_NS, 0, false },
+	{ "percent", "%", CELL_PERCENT, 0, false },
+	{ "not_in_it", "not covered", CELL_STRING, 0, false },
 };
 
 static table *coverage_table(sonde_result *r)

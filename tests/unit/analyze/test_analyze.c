@@ -36,14 +36,16 @@ static void wrong_questions_get_a_sentence(void **state)
 		sonde_analyze_options o;
 		const char *says;
 	} cases[] = {
-		{ "nothing", { 0 }, "there is no analysis \"nothing\"" },
+		{ "nothing", { 0 }, "no analysis \"nothing\"" },
 		{ "report", { .ranks = "7" }, "the trace has no rank 7, but some from 0 to 1" },
-		{ "report", { .ranks = "x" }, "ranks are a list such as 0,2-4, not \"x\"" },
-		{ "report", { .warmup = "some" }, "the warm-up is auto, none or a number of steps, not \"some\"" },
+		{ "report", { .ranks = "x" }, "invalid ranks \"x\": expected a list such as 0,2-4" },
+		{ "report",
+		  { .warmup = "some" },
+		  "unknown warm-up \"some\": expected auto, none or a number of steps" },
 		{ "report", { .settings = &unknown, .n_settings = 1 }, "report has no settings, so no \"colour\"" },
 		{ "bottlenecks",
 		  { .settings = &unknown, .n_settings = 1 },
-		  "bottlenecks has no setting \"colour\"; sonde analyze bottlenecks --list shows them" },
+		  "bottlenecks has no setting \"colour\"; sonde analyze bottlenecks --list lists them" },
 		{ "bottlenecks", { .settings = &wrong, .n_settings = 1 }, NULL },
 		{ "report", { .compat = "hta" }, "report has no definitions of \"hta\"" },
 	};

@@ -24,7 +24,7 @@ export class Args {
 
 	// Of record n; null when it cannot be read. -1: there is none.
 	get(n: number): Record<string, unknown> | null {
-		if (n < 0) return this.data.is_whole ? {} : { '': 'left out of this file' };
+		if (n < 0) return this.data.is_whole ? {} : { '': 'not in this file' };
 		const numbers = new Numbers(this.bytes, this.at[n] ?? this.bytes.length),
 			template = this.data.templates[numbers.next()];
 		if (!template) return null;

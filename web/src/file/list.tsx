@@ -8,11 +8,11 @@ const LIST: View[] = [
 	{
 		id: 'timeline',
 		title: 'Timeline',
-		about: 'Every event, on a line of time',
+		about: 'Every event over time',
 		component: Timeline,
 		isWide: true,
 	},
-	{ id: 'flame', title: 'Flame', about: 'Where the time goes, stack by stack', component: Flame },
+	{ id: 'flame', title: 'Flame', about: 'Time by stack', component: Flame },
 ];
 
 export const VIEWS: View[] = LIST.filter(view => held.includes(view.id));

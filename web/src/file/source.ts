@@ -352,7 +352,7 @@ function flame(data: FileData, params: URLSearchParams): Response {
 	if (by !== data.flame!.by)
 		return json({
 			available: false,
-			reason: `This file holds ${data.flame!.by} alone.`,
+			reason: `This file has ${data.flame!.by} only.`,
 			command: `sonde flame --by ${by} FILE`,
 		});
 	if (mode === 'callers' || mode === 'callees')
@@ -360,14 +360,14 @@ function flame(data: FileData, params: URLSearchParams): Response {
 	if (params.get('steps') || params.get('thread'))
 		return json({
 			available: false,
-			reason: 'This file holds one selection of steps and threads.',
+			reason: 'This file has one selection of steps and threads.',
 			command: 'sonde flame --steps A..B FILE',
 		});
 	if (mode === 'ordered')
 		return json(
 			data.flame!.ordered ?? {
 				available: false,
-				reason: 'Time order goes with time alone.',
+				reason: 'Time order needs the measure time.',
 				command: 'sonde flame --by time FILE',
 			},
 		);
@@ -380,7 +380,7 @@ export function localSource(data: FileData): (path: string, init: RequestInit) =
 		const [where, query] = path.split('?') as [string, string | undefined],
 			params = new URLSearchParams(query ?? '');
 		if (init.method && init.method !== 'GET')
-			return refuse(403, 'This file keeps no notes: open the trace with sonde serve for that.');
+			return refuse(403, 'This file cannot store notes; open the trace with sonde serve.');
 		const number = (key: string): number => Number(params.get(key) ?? 0);
 		const known = data.answers[path] ?? data.answers[where];
 		if (known !== undefined) return json(known);
@@ -414,6 +414,6 @@ export function localSource(data: FileData): (path: string, init: RequestInit) =
 				Number(params.get('after_instant') ?? -1),
 			);
 		if (timeline && where === `${S}/aggregate`) return timeline.aggregate(number('from'), number('to'));
-		return refuse(404, 'This file does not hold that: open the trace with sonde serve.');
+		return refuse(404, 'This file does not have this data; open the trace with sonde serve.');
 	};
 }

@@ -43,7 +43,7 @@ function Guard({ title, children }: { title: string; children: ComponentChildren
 }
 
 function Content() {
-	if (sessionError.value) return <Failed title="The list of traces did not come" text={sessionError.value} />;
+	if (sessionError.value) return <Failed title="The list of traces could not be loaded" text={sessionError.value} />;
 	if (sessions.value && sessionId.value === null) return <NoSessions />;
 	if (factsError.value) return <Failed title="This trace could not be opened" text={factsError.value} />;
 	if (!facts.value) return <Waiting text={opening.value?.message ?? null} />;

@@ -141,8 +141,8 @@ function Live() {
 				isPaused.value = !isPaused.value;
 			}}
 			title={
-				(isPaused.value ? 'Go on with the recording' : 'Keep the page as it is') +
-				(age === null ? '' : `; it shows what was there ${age} s ago`)
+				(isPaused.value ? 'Follow the recording' : 'Freeze the page') +
+				(age === null ? '' : `; the data is ${age} s old`)
 			}
 		>
 			<span class={isPaused.value ? 'live paused' : 'live'}>

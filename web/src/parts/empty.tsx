@@ -38,5 +38,5 @@ export function Waiting({ text }: { text: string | null }) {
 		const timer = setTimeout(() => setSlow(true), 300);
 		return () => clearTimeout(timer);
 	}, []);
-	return isSlow ? <div class="empty-view quiet">{text ?? 'Asking the server.'}</div> : null;
+	return isSlow ? <div class="empty-view quiet">{text ?? 'Loading.'}</div> : null;
 }

@@ -6,10 +6,10 @@ const KEYS: [string, [string, string][]][] = [
 	[
 		'Everywhere',
 		[
-			['1 … 9', 'views in the order of the tabs'],
+			['1 … 9', 'views in tab order'],
 			['/', 'search'],
 			['?', 'this page'],
-			['Esc', 'close, go out'],
+			['Esc', 'close'],
 		],
 	],
 	[
@@ -18,7 +18,7 @@ const KEYS: [string, [string, string][]][] = [
 			['W S', 'zoom in and out at the pointer'],
 			['A D', 'left and right'],
 			['F', 'fit the selection'],
-			['0', 'show everything'],
+			['0', 'show the whole trace'],
 			['wheel', 'up and down'],
 			['Ctrl wheel', 'zoom'],
 			['Shift drag', 'pan'],
@@ -28,12 +28,12 @@ const KEYS: [string, [string, string][]][] = [
 	[
 		'Timeline: slices',
 		[
-			['← →', 'neighbour in its row'],
+			['← →', 'next slice in its row'],
 			['↑ ↓', 'parent and child'],
-			['Enter', 'fit it: go into'],
-			['Esc', 'deselect, go out'],
+			['Enter', 'fit the slice'],
+			['Esc', 'deselect, zoom out'],
 			['[ ]', 'previous and next of the same name'],
-			['M', 'write a note here'],
+			['M', 'add a note here'],
 			['L', 'copy a link to this view'],
 		],
 	],
@@ -101,7 +101,7 @@ export function Help() {
 					))}
 				</div>
 				<p class="quiet">
-					The address holds what you see: any view can be linked, reloaded and gone back
+					The address holds the state: any view can be linked, reloaded and gone back
 					to.
 				</p>
 			</div>

@@ -141,7 +141,7 @@ export function SessionMenu({ close }: { close: () => void }) {
 			</ul>
 			<footer>
 				<Upload />
-				<span class="quiet">A recording, or a trace of PyTorch, Chrome and other tools.</span>
+				<span class="quiet">A .sonde recording, or Chrome trace JSON (PyTorch, JAX, ONNX Runtime).</span>
 			</footer>
 		</div>
 	);
@@ -151,7 +151,7 @@ export function NoSessions() {
 	return (
 		<div class="empty-view">
 			<h2>No trace yet</h2>
-			<p>Open a file here, or start the server with one, or with a folder of them.</p>
+			<p>Open a file here, or start the server with a file or a directory.</p>
 			<Command text="sonde record -- ./train && sonde serve train.sonde" />
 			<p class="command">
 				<Upload />

@@ -230,7 +230,7 @@ export function TableView(props: TableProps) {
 					/>
 				</table>
 				{rows.length === 0 && (
-					<p class="nothing quiet">{filter ? 'No row has this.' : 'No rows.'}</p>
+					<p class="nothing quiet">{filter ? 'No matching row.' : 'No rows.'}</p>
 				)}
 			</div>
 			{rows.length > PAPER_ROWS && (

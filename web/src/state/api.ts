@@ -14,7 +14,7 @@ export class ApiError extends Error {
 export const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === 'AbortError';
 export const sentence = (error: unknown): string =>
 	error instanceof TypeError && /fetch|network/i.test(error.message)
-		? 'The server does not answer. Is sonde serve still running?'
+		? 'The server does not respond. Check that sonde serve is running.'
 		: error instanceof Error
 			? error.message
 			: String(error);

@@ -167,6 +167,6 @@ export async function copy(text: string, what: string): Promise<void> {
 		await navigator.clipboard.writeText(text);
 		say(`Copied ${what}.`);
 	} catch {
-		say('The browser does not allow copying here.');
+		say('The browser refused to copy.');
 	}
 }

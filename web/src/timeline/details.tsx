@@ -69,10 +69,10 @@ function Facts({ slice, store }: { slice: Slice; store: Store }) {
 	return (
 		<dl class="facts">
 			{rows.map(([key, text]) => [<dt key={key}>{key}</dt>, <dd>{text}</dd>])}
-			{slice.is_open && [<dt>end</dt>, <dd>It never ended: the trace ended first.</dd>]}
+			{slice.is_open && [<dt>end</dt>, <dd>The slice was still open when the trace ended.</dd>]}
 			{slice.is_repaired && [
 				<dt>end</dt>,
-				<dd>Its end was missing and was set to that of the slice around it.</dd>,
+				<dd>The end was missing and was set to the end of the enclosing slice.</dd>,
 			]}
 		</dl>
 	);
@@ -93,7 +93,7 @@ function Arguments({ of }: { of: Slice['args'] }) {
 				</dl>
 			) : (
 				<p class="quiet">
-					{of ? 'None.' : 'They cannot be read: this part of the trace is damaged.'}
+					{of ? 'None.' : 'Unreadable: this part of the trace is damaged.'}
 				</p>
 			)}
 		</section>
@@ -146,7 +146,7 @@ export function InstantDetails({ instant, store }: { instant: Instant; store: St
 				<dl class="facts">
 					{rows.map(([key, text]) => [<dt key={key}>{key}</dt>, <dd>{text}</dd>])}
 				</dl>
-				<p class="quiet">An instant: it has a time and no duration.</p>
+				<p class="quiet">An instant: a time without a duration.</p>
 			</section>
 			<Arguments of={instant.args} />
 		</div>
@@ -245,7 +245,7 @@ export function SliceDetails({ slice, store }: { slice: Slice; store: Store }) {
 						</ul>
 					</>
 				)}
-				<h3>Inside of</h3>
+				<h3>Stack</h3>
 				{slice.parents.length ? (
 					<ol class="links">
 						{slice.parents.map(parent => (
@@ -255,7 +255,7 @@ export function SliceDetails({ slice, store }: { slice: Slice; store: Store }) {
 						))}
 					</ol>
 				) : (
-					<p class="quiet">Nothing: it is outermost.</p>
+					<p class="quiet">None: this slice is outermost.</p>
 				)}
 				{(slice.stack?.length ?? 0) > 0 && (
 					<>

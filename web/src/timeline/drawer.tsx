@@ -39,7 +39,7 @@ function NoteEditor({ store }: { store: Store }) {
 			</button>
 			{store.notesKept.value === 'memory' && (
 				<span class="quiet">
-					The trace's folder cannot be written: notes last as long as the server runs.
+					The trace's directory is not writable: notes last until the server stops.
 				</span>
 			)}
 		</form>

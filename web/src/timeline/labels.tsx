@@ -37,7 +37,7 @@ export function Label({ row, store, top }: { row: Row; store: Store; top: number
 					class="plain pin"
 					aria-pressed={row.isPinned}
 					aria-label={`${row.isPinned ? 'Unpin' : 'Pin'} ${row.label}`}
-					title="Keep in sight"
+					title="Pin to the top"
 					onClick={() => store.toggle('pin', row.key)}
 				>
 					<svg viewBox="0 0 12 12" aria-hidden="true">

@@ -18,7 +18,7 @@ export const instantsOf = (track: number): number => -1 - track;
 
 // wanted: the lanes (or instantsOf tracks) that were asked for; one that has nothing here is known to have nothing.
 export function decode(buffer: ArrayBuffer, from: number, to: number, px: number, wanted: number[]): Chunk {
-	const bad = (): Error => new Error('The server sent rectangles that cannot be read.');
+	const bad = (): Error => new Error('The server sent invalid rectangles.');
 	if (buffer.byteLength < 8 || buffer.byteLength % 4) throw bad();
 	const all = new Uint32Array(buffer);
 	const n = all[1]!;

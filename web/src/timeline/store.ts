@@ -362,7 +362,7 @@ export class Store {
 	async besideInstant(dir: 'previous' | 'next'): Promise<void> {
 		const id = this.instant.peek()?.[dir] ?? null;
 		if (id === null)
-			return say(`There is none ${dir === 'next' ? 'after' : 'before'} this one on its track.`);
+			return say(`No instant ${dir === 'next' ? 'after' : 'before'} this one on its track.`);
 		try {
 			this.pickInstant(await get<Instant>(`${sessionPath.peek()}/instants/${id}`));
 		} catch (error) {
@@ -390,7 +390,7 @@ export class Store {
 				say(
 					by
 						? `No other slice with this name ${dir === 'next' ? 'after' : 'before'} this one.`
-						: 'There is none.',
+						: 'No such slice.',
 				);
 		} catch (error) {
 			say(sentence(error));
@@ -451,7 +451,7 @@ export class Store {
 				say(
 					found.n_slices || found.n_instants
 						? `No more matches ${dir === 'next' ? 'after' : 'before'} this.`
-						: 'No name has this.',
+						: 'No matching name.',
 				);
 		} catch (error) {
 			say(sentence(error));

@@ -120,7 +120,7 @@ export function RangeDetails({ range, store }: { range: Range; store: Store }) {
 					</button>
 				</div>
 				<button onClick={() => store.move(fit(range.from, range.to, store.end.peek(), 0))}>
-					zoom to it <kbd>F</kbd>
+					zoom <kbd>F</kbd>
 				</button>
 				<NoteButton store={store} />
 				<button
@@ -128,12 +128,12 @@ export function RangeDetails({ range, store }: { range: Range; store: Store }) {
 						show('flame', { from: String(range.from), to: String(range.to) })
 					}
 				>
-					flame of it
+					flame graph
 				</button>
 				<button onClick={() => copy(link({}), 'a link to this view')}>copy link</button>
 			</div>
 			{error ? (
-				<Failed title="The sums did not come" text={error} />
+				<Failed title="The sums could not be loaded" text={error} />
 			) : (
 				table && (
 					<TableView

@@ -22,7 +22,7 @@ function Found({ store }: { store: Store }) {
 			<span>
 				{found.n_slices || found.names.length
 					? `${countText(found)} of ${format.plural(found.names.length, 'name')}`
-					: 'No name has this.'}
+					: 'No matching name.'}
 			</span>
 			<button onClick={() => store.searchNext('previous')} aria-label="Previous match">
 				◂

@@ -42,7 +42,7 @@ function Body() {
 		return (
 			<Empty
 				title="Compare"
-				text={data.reason ?? 'These cannot be compared.'}
+				text={data.reason ?? 'These traces cannot be compared.'}
 				command={data.command ?? null}
 			/>
 		);
@@ -68,7 +68,7 @@ export function Compare() {
 					text={
 						nOthers > 0
 							? 'Choose a trace above to compare this one with.'
-							: 'There is one trace only. Open another one, or start the server with several.'
+							: 'Only one trace is open. Open another, or start the server with several.'
 					}
 					command={nOthers > 0 ? null : 'sonde serve before.sonde after.sonde'}
 				/>

@@ -14,7 +14,7 @@ import { Empty, Failed, Waiting } from '../parts/empty';
 import { TableView } from '../parts/table';
 
 const MODES = [
-	['merged', 'left-heavy', 'Equal stacks together, the heaviest first'],
+	['merged', 'left-heavy', 'Equal stacks merged, the heaviest first'],
 	['ordered', 'time order', 'Each stack where it began'],
 	['sandwich', 'sandwich', 'Callers and callees of one name'],
 ] as const;
@@ -214,7 +214,7 @@ function Sandwich({ all }: { all: Tree | null }) {
 				{all && (
 					<>
 						<p class="quiet">
-							Choose a name to see who calls it and what it calls.
+							Choose a name to see its callers and callees.
 						</p>
 						<Names tree={all} />
 					</>
@@ -282,7 +282,7 @@ export function Flame() {
 				<Tools />
 				<Empty
 					title="Flame"
-					text={data.reason ?? 'There is nothing to show.'}
+					text={data.reason ?? 'No data.'}
 					command={data.command ?? null}
 				/>
 			</>
@@ -293,17 +293,17 @@ export function Flame() {
 			{!tree ? (
 				<Waiting text={null} />
 			) : tree.n === 0 ? (
-				<Empty title="Flame" text="There is nothing to show for this choice." />
+				<Empty title="Flame" text="No data for this selection." />
 			) : (
 				<>
 					<p class="flame-line">
 						{valueText(tree, tree.answer.total)} in {format.plural(tree.n, 'frame')}
 						{other
-							? `, compared with ${other.name}: orange takes longer than there, blue less`
+							? `, compared with ${other.name}: orange is slower than there, blue faster`
 							: ''}
 						.
 						{param('by') === 'device'
-							? ' Device time is that of the kernels which a frame launched.'
+							? ' Device time is the time of the kernels that a frame launched.'
 							: ''}
 						{param('q').trim() ? ` ${matchText(tree, param('q'))}` : ''}
 					</p>

@@ -28,15 +28,15 @@ const report = (id: string, title: string, about: string): View => ({
 });
 
 const LIST: View[] = [
-	{ id: 'overview', title: 'Overview', about: 'One screen about the run', component: Overview },
+	{ id: 'overview', title: 'Overview', about: 'Summary of the run', component: Overview },
 	{
 		id: 'timeline',
 		title: 'Timeline',
-		about: 'Every event, on a line of time',
+		about: 'Every event over time',
 		component: Timeline,
 		isWide: true,
 	},
-	{ id: 'flame', title: 'Flame', about: 'Where the time goes, stack by stack', component: Flame },
+	{ id: 'flame', title: 'Flame', about: 'Time by stack', component: Flame },
 	{
 		id: 'kernels',
 		title: 'Kernels',
@@ -46,36 +46,36 @@ const LIST: View[] = [
 	{
 		id: 'memory',
 		title: 'Memory',
-		about: 'Memory over time, its peak and what it was made of',
+		about: 'Memory over time, and the composition of its peak',
 		component: Memory,
 		isEmpty: facts => facts.has_memory === false,
 	},
-	report('bottlenecks', 'Bottlenecks', 'What is worth changing, the costliest first'),
+	report('bottlenecks', 'Bottlenecks', 'Findings, the most expensive first'),
 	{
 		...report(
 			'hta',
 			'HTA',
-			'Device time, idle causes, overlap, bandwidth, queues: as Holistic Trace Analysis has them',
+			'Device time, idle causes, overlap, bandwidth, queues, as in Holistic Trace Analysis',
 		),
 		isEmpty: facts => facts.has_device === false,
 	},
-	{ id: 'compare', title: 'Compare', about: 'This run beside others', component: Compare },
+	{ id: 'compare', title: 'Compare', about: 'Comparison with other runs', component: Compare },
 	{ id: 'layers', title: 'Layers', about: 'Time of each layer of the model', component: Layers },
 	{
 		id: 'distributed',
 		title: 'Distributed',
-		about: 'The ranks beside each other',
+		about: 'The ranks side by side',
 		component: Distributed,
 		isEmpty: facts => (facts.n_ranks ?? 0) < 2,
 	},
-	{ id: 'gpu', title: 'GPU', about: 'Utilisation, memory, temperature and power', component: Gpu },
+	{ id: 'gpu', title: 'GPU', about: 'Utilization, memory, temperature and power', component: Gpu },
 	{
 		id: 'compile',
 		title: 'Compile',
-		about: 'What runs compiled and what compiling cost',
+		about: 'Compiled time and the cost of compilation',
 		component: Compile,
 	},
-	{ id: 'sql', title: 'SQL', about: 'Anything else', component: Sql },
+	{ id: 'sql', title: 'SQL', about: 'Queries over the trace', component: Sql },
 ];
 
 export const VIEWS: View[] = LIST.map((view, i) => (i < 9 ? { ...view, key: String(i + 1) } : view));

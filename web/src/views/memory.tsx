@@ -35,7 +35,7 @@ interface Answer {
 }
 
 const PX = 1200;
-const OUTSIDE = 'outside of any scope';
+const OUTSIDE = 'outside all scopes';
 
 // The blocks that were live at the peak, by what allocated them.
 function compositionOf(device: Device): Table | null {
@@ -51,7 +51,7 @@ function compositionOf(device: Device): Table | null {
 		['allocated before the recording, or unknown', device.unknown_bytes],
 	] as const)
 		if (bytes) rows.push({ name, n_blocks: null, bytes, percent: (100 * bytes) / all });
-	return rows.length ? { ...tableOf('composition', rows), title: 'What the peak was made of' } : null;
+	return rows.length ? { ...tableOf('composition', rows), title: 'Composition of the peak' } : null;
 }
 
 function DeviceView({ device, end }: { device: Device; end: number }) {
@@ -110,12 +110,12 @@ function DeviceView({ device, end }: { device: Device; end: number }) {
 				{format.plural(device.n_frees, 'free')}.
 				{device.is_total_known
 					? ''
-					: ' What was allocated before the recording began is not known: the figures are of what was seen.'}
+					: ' Memory allocated before the recording began is unknown and not included.'}
 			</p>
 			{data ? (
 				<ChartView data={data} area label={`Memory of ${device.name} over time`} />
 			) : (
-				<p class="quiet">No course of it over time was recorded.</p>
+				<p class="quiet">The trace has no memory curve.</p>
 			)}
 			{data && (
 				<details>
@@ -189,8 +189,8 @@ export function Memory() {
 		return (
 			<Empty
 				title="Memory"
-				text={data.reason ?? 'No memory was recorded in this trace.'}
-				command={data.command ?? 'sonde record --memory -- ./train'}
+				text={data.reason ?? 'The trace has no memory data.'}
+				command={data.command ?? 'sonde record --activities cpu,memory -- ./train'}
 			/>
 		);
 	const devices = [...data.devices].sort((a, b) => (b.peak_bytes ?? 0) - (a.peak_bytes ?? 0)),

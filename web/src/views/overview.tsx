@@ -93,7 +93,7 @@ function WhereTimeGoes({ roles, summary }: { roles: Result | null; summary: Resu
 	if (sum && sum.parts[0]!.ns > 0)
 		return (
 			<section class="block">
-				<h2>Where a step goes</h2>
+				<h2>Step time by part</h2>
 				{list.length > 1 &&
 					list.map(one => (
 						<div key={one.rank} class="rank-row">
@@ -169,7 +169,7 @@ function Recorded({ summary }: { summary: Result }) {
 
 	return (
 		<section class="block">
-			<h2>What was recorded</h2>
+			<h2>Recording</h2>
 			<p>
 				{emitted === null
 					? format.plural(facts.value!.n_slices ?? 0, 'slice')
@@ -186,7 +186,7 @@ function Recorded({ summary }: { summary: Result }) {
 			<Notes result={{ ...summary, notes: told }} />
 			{raw.length > 0 && (
 				<details>
-					<summary>what the trace says about itself</summary>
+					<summary>metadata of the trace</summary>
 					<Notes result={{ ...summary, notes: raw }} />
 				</details>
 			)}
@@ -209,8 +209,8 @@ export function Overview() {
 				title="Overview"
 				text={
 					facts.value?.n_slices === 0
-						? 'There is nothing in this trace: no slice was recorded, or the file ends before the first one.'
-						: (summary.data.reason ?? 'There is nothing in this trace.')
+						? 'The trace is empty: no slice was recorded, or the file ends before the first one.'
+						: (summary.data.reason ?? 'The trace is empty.')
 				}
 				command={summary.data.command ?? 'sonde record -- ./train'}
 			/>
@@ -220,11 +220,11 @@ export function Overview() {
 		<>
 			<h1>{sentenceOf(summary.result, times, bottlenecks.result)}</h1>
 			{session.value?.state === 'live' && (
-				<p class="quiet">The run goes on; figures are of what has been recorded so far.</p>
+				<p class="quiet">The program is still running; the numbers cover the recording so far.</p>
 			)}
 			{bottlenecks.result?.findings && bottlenecks.result.findings.length > 0 && (
 				<section class="block">
-					<h2>What to change</h2>
+					<h2>Findings</h2>
 					<Findings findings={bottlenecks.result.findings} limit={5} />
 					{bottlenecks.result.findings.length > 5 && (
 						<button class="link" onClick={() => show('bottlenecks')}>

@@ -70,7 +70,7 @@ export function parts(
 				) : now.only && !result.tables.length ? (
 					<Empty
 						title={now.title}
-						text="This trace has none."
+						text="The trace has no such data."
 						command={now.command ?? null}
 					/>
 				) : (
@@ -123,39 +123,39 @@ function Ranks() {
 
 	return list.length < 2 ? null : (
 		<section class="block">
-			<h2>The ranks' time</h2>
+			<h2>Time by rank</h2>
 			<Stacks list={list} />
 		</section>
 	);
 }
 
 const KERNELS: Part[] = [
-	{ id: 'kernels', title: 'kernels', path: '/kernels', about: 'What ran on the device, by name' },
+	{ id: 'kernels', title: 'kernels', path: '/kernels', about: 'Device time by name' },
 	{
 		id: 'operators',
 		title: 'operators',
 		path: '/report/operators',
 		about: 'Time of operators on the host and on the device',
 	},
-	{ id: 'names', title: 'all names', path: '/report/report', about: 'Where the time went, by name' },
-	{ id: 'occupancy', title: 'occupancy', path: '/report/occupancy', about: 'How kernels fill the device' },
+	{ id: 'names', title: 'all names', path: '/report/report', about: 'Time by name' },
+	{ id: 'occupancy', title: 'occupancy', path: '/report/occupancy', about: 'Blocks per SM and occupancy of kernels' },
 	{
 		id: 'short',
 		title: 'short kernels',
 		path: '/report/short_kernels',
-		about: 'Kernels shorter than launching them takes',
+		about: 'Kernels shorter than their launch',
 	},
 	{
 		id: 'launches',
 		title: 'launches',
 		path: '/report/launches',
-		about: 'How long launching took and how long work waited',
+		about: 'Time of launches, and launch delays',
 	},
 	{
 		id: 'annotations',
 		title: 'annotations',
 		path: '/report/annotations',
-		about: "The program's own names for its parts",
+		about: 'Annotations of the program',
 	},
 ];
 // Without a device there still are names.
@@ -177,31 +177,31 @@ export const Layers = parts(
 );
 
 export const Gpu = parts([
-	{ id: 'gpu', title: 'utilisation', path: '/gpu', about: 'Utilisation, memory, temperature and power' },
-	{ id: 'idle', title: 'idle', path: '/report/idle', about: 'Why streams had nothing to do' },
-	{ id: 'bandwidth', title: 'bandwidth', path: '/report/bandwidth', about: 'How fast memory is copied and set' },
-	{ id: 'queue', title: 'queues', path: '/report/queue', about: 'How much is launched and waits' },
+	{ id: 'gpu', title: 'utilization', path: '/gpu', about: 'Utilization, memory, temperature and power' },
+	{ id: 'idle', title: 'idle', path: '/report/idle', about: 'Causes of idle streams' },
+	{ id: 'bandwidth', title: 'bandwidth', path: '/report/bandwidth', about: 'Bandwidth of copies and memsets' },
+	{ id: 'queue', title: 'queues', path: '/report/queue', about: 'Queue length of launched work' },
 ]);
 
 export const Distributed = parts(
 	[
-		{ id: 'distributed', title: 'ranks', path: '/distributed', about: 'The ranks beside each other' },
+		{ id: 'distributed', title: 'ranks', path: '/distributed', about: 'The ranks side by side' },
 		{
 			id: 'stragglers',
 			title: 'stragglers',
 			path: '/report/stragglers',
-			about: 'Which rank the others wait for',
+			about: 'The rank that the others wait for',
 		},
 		{
 			id: 'overlap',
 			title: 'overlap',
 			path: '/report/overlap',
-			about: 'How much communication hides behind computation',
+			about: 'Share of communication hidden behind computation',
 		},
 	],
 	(_, part) => (part.id === 'distributed' ? <Ranks /> : null),
 );
 
 export const Compile = parts([
-	{ id: 'compile', title: 'Compile', path: '/compile', about: 'What runs compiled and what compiling cost' },
+	{ id: 'compile', title: 'Compile', path: '/compile', about: 'Compiled time and the cost of compilation' },
 ]);

@@ -71,7 +71,7 @@ export function Sql() {
 
 	return (
 		<>
-			<h1>Ask the trace</h1>
+			<h1>SQL</h1>
 			<div class="tool-row">
 				<span class="quiet">for example</span>
 				{EXAMPLES.map(([name, sql]) => (

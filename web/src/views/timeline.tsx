@@ -63,10 +63,10 @@ function Tip({ hover, store, isLeft }: { hover: Hover; store: Store; isLeft: boo
 			<div class="quiet">
 				{hover.instant
 					? hover.instant.n > 1
-						? `an instant, the first of ${format.count(hover.instant.n)} in this place`
+						? `an instant, the first of ${format.count(hover.instant.n)} in this pixel`
 						: 'an instant'
 					: hover.n > 1
-						? `${format.count(hover.n)} slices share this place; this is the longest`
+						? `${format.count(hover.n)} slices share this pixel; this is the longest`
 						: text || ' '}
 			</div>
 		</div>
@@ -229,7 +229,7 @@ export function Timeline() {
 				</div>
 				{store.tracks.value && total === 0 && (
 					<Empty
-						title="Nothing to draw"
+						title="No slices"
 						text="This trace has no slices, or the filters leave none."
 						command="sonde record -- ./train"
 					/>

@@ -135,7 +135,7 @@ static void put_event(const collectives *c, size_t number, sonde_result *r, tabl
 
 static void put_matrix(const matrix *m, sonde_result *r)
 {
-	table *t = result_table(r, "all_to_all_matrix", "Who sends how much to whom", matrix_columns,
+	table *t = result_table(r, "all_to_all_matrix", "Bytes from rank to rank", matrix_columns,
 				N_COLUMNS(matrix_columns));
 
 	for (size_t i = 0; i < m->edges.n; i++) {
@@ -147,9 +147,7 @@ static void put_matrix(const matrix *m, sonde_result *r)
 		*c++ = cell_count(e->n);
 	}
 	if (m->n_unknown)
-		result_note_add(r, "unknown",
-				"all_to_all_matrix: what %zu calls send is not known: no sizes, or cut lists",
-				m->n_unknown);
+		result_note_add(r, "unknown", "all_to_all_matrix: the sizes of %zu calls are unknown", m->n_unknown);
 }
 
 bool collectives_put_all_to_all(const collectives *c, sonde_result *r)

@@ -388,7 +388,7 @@ static void cover_all(const collectives *c, bool has_compared, sonde_result *r)
 	const char *what = c->on_host ? "calls" : "communication rows";
 	if (has_compared)
 		work_covers_rows(c->w, r, "collectives, collective_summary, collective_ranks", &covered, what,
-				 "on one rank only, or of a kind that does not end everywhere at once");
+				 "on one rank only, or of a kind that does not end on all ranks at once");
 	covered.n = covered.n_all;
 	covered.ticks = covered.all_ticks;
 	work_covers_rows(c->w, r, "collective_ops", &covered, what, "");
@@ -409,13 +409,14 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		ok = collectives_put_all_to_all(&c, r) && collectives_put_ops(&c, options, r);
 	}
 	if (ok && s.n_events) {
-		result_answer(r, "%zu collectives: %s once everybody is there, %s of waiting on %zu ranks", s.n_events,
+		result_answer(r, "%zu collectives: %s of transfer, %s of waiting on %zu ranks", s.n_events,
 			      format_ns(latency, whole_bounded(rint(s.latency_ns))),
 			      format_ns(wait, whole_bounded(rint(work_ns(w, s.wait)))), c.n_ranks);
 		result_note_add(r, "matched", "%s; clocks %s", collective_methods_text(&c, r),
 				w->is_tracelens ? "as they are" : "by the common end of collectives");
 	} else if (ok && w->n_ranks < 2) {
-		result_note_add(r, "note", "one rank: waits and bandwidth need the traces of several, opened together");
+		result_note_add(r, "note",
+				"one rank: open the traces of several ranks together for waits and bandwidth");
 	} else if (ok) {
 		result_note_add(r, "note", "no collective of several ranks");
 	}
@@ -434,7 +435,7 @@ static const work_analysis collectives_work = { .add = add, .needs_no_device = t
 
 const analysis collectives_analysis = {
 	.name = "collectives",
-	.summary = "Collectives across ranks: latency, skew, waits, bandwidth, who sends how much to whom",
+	.summary = "Collectives across ranks: latency, skew, waits, bandwidth, all-to-all matrix",
 	.compat = "tracelens",
 	.work = &collectives_work,
 };

@@ -115,7 +115,7 @@ static void put(const collectives *c, const op_sum *s, sonde_result *r, table *t
 
 bool collectives_put_ops(const collectives *c, const sonde_analyze_options *options, sonde_result *r)
 {
-	table *t = result_table(r, "collective_ops", "Collectives of each rank, waiting included", op_columns,
+	table *t = result_table(r, "collective_ops", "Collectives of each rank, including waiting", op_columns,
 				sizeof op_columns / sizeof op_columns[0]);
 	intern_table keys = { 0 };
 	op_sums sums = { 0 };

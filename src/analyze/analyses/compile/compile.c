@@ -81,7 +81,7 @@ static void put_run(const compilation *c, const compile_run *run, sonde_result *
 
 static void add_runs(const compilation *c, const sonde_analyze_options *options, sonde_result *r)
 {
-	table *t = result_table(r, "compile_runs", "When the compiler ran", run_columns, N_COLUMNS(run_columns));
+	table *t = result_table(r, "compile_runs", "Compiler runs", run_columns, N_COLUMNS(run_columns));
 
 	for (size_t i = 0; i < c->calls.runs.n; i++)
 		put_run(c, &c->calls.runs.items[i], r, t);
@@ -125,8 +125,7 @@ static bool sum_phases(const compilation *c, phase *by_site)
 
 static bool add_phases(const compilation *c, int64_t all_ns, const sonde_analyze_options *options, sonde_result *r)
 {
-	table *t = result_table(r, "compile_phases", "Where the compiler's time goes", phase_columns,
-				N_COLUMNS(phase_columns));
+	table *t = result_table(r, "compile_phases", "Compiler time by part", phase_columns, N_COLUMNS(phase_columns));
 	phase *by_site = calloc(c->w->rows.n_sites + 1, sizeof *by_site);
 	bool ok = by_site && sum_phases(c, by_site);
 
@@ -162,8 +161,7 @@ typedef struct break_sum {
 
 static bool add_breaks(const compilation *c, const sonde_analyze_options *options, sonde_result *r)
 {
-	table *t = result_table(r, "compile_breaks", "Where compiled code is interrupted", break_columns,
-				N_COLUMNS(break_columns));
+	table *t = result_table(r, "compile_breaks", "Graph breaks", break_columns, N_COLUMNS(break_columns));
 	const rows *all = &c->w->rows;
 	intern_table keys = { 0 };
 	VEC(break_sum) sums = { 0 };
@@ -184,7 +182,7 @@ static bool add_breaks(const compilation *c, const sonde_analyze_options *option
 		cell *to = table_row(r, t, 0);
 		to[0] = cell_string(result_string(r, index_text(all->ix, s->from)));
 		to[1] = cell_string(result_string(r, index_text(all->ix, s->to)));
-		to[2] = cell_string(s->is_inside ? "the function goes on" : "behind it");
+		to[2] = cell_string(s->is_inside ? "continues" : "adjacent");
 		to[3] = cell_count(s->n);
 		to[4] = cell_ns(s->gap_ns);
 	}
@@ -198,7 +196,7 @@ static bool add_breaks(const compilation *c, const sonde_analyze_options *option
 
 /* ---- In words ---------------------------------------------------------------------------------------------------- */
 
-/* "compiled code runs 62 % of the 4 steps in which nothing is compiled". */
+/* "compiled code runs 62 % of the 4 steps without compilation". */
 static const char *say_share(const compile_split *s, sonde_result *r)
 {
 	char percent[NUMBER_TEXT], device[NUMBER_TEXT], ns[NUMBER_TEXT];
@@ -209,13 +207,13 @@ static const char *say_share(const compile_split *s, sonde_result *r)
 			r, "compiled code runs %s %% of the %s",
 			format_percent(percent, 100 * (double)s->steady_compiled_ns / (double)s->steady_ns),
 			!s->compiling	   ? "time"
-			: s->n_steady == 1 ? "one step in which nothing is compiled"
-					   : result_format(r, "%zu steps in which nothing is compiled", s->n_steady));
+			: s->n_steady == 1 ? "one step without compilation"
+					   : result_format(r, "%zu steps without compilation", s->n_steady));
 	else
 		text = result_format(r, "compiled code runs for %s", format_ns(ns, s->compiled));
 	if (s->device_ns <= 0)
 		return text;
-	return result_format(r, "%s and has launched %s %% of what the device did", text,
+	return result_format(r, "%s and launched %s %% of the device time", text,
 			     format_percent(device, 100 * (double)s->compiled_device_ns / (double)s->device_ns));
 }
 
@@ -237,12 +235,11 @@ static void answer(const compilation *c, const compile_split *s, sonde_result *r
 		return;
 	const char *share = say_share(s, r);
 	if (!n_runs)
-		result_answer(r, "%s; nothing was compiled in the trace", share);
+		result_answer(r, "%s; the trace has no compilations", share);
 	else
 		result_answer(r, "%s; the compiler ran for %s, %s%s", share, format_ns(took, s->compiling),
 			      n_runs == 1 ? "once" : result_format(r, "%s times", format_count(count, n_runs)),
-			      n_again ? result_format(r, ", %s of them for what had been compiled before",
-						      format_count(again, n_again))
+			      n_again ? result_format(r, ", %s of them recompilations", format_count(again, n_again))
 				      : "");
 }
 
@@ -258,20 +255,18 @@ static void explain(const compilation *c, bool has_kernels, sonde_result *r)
 {
 	if (!compile_has_any(&c->calls))
 		result_note_add(r, "note",
-				has_kernels
-					? "kernels of a compiler ran, but the calls that launched them are not in the "
-					  "trace: they are of a CUDA graph, or the host was not recorded"
-					: "nothing of a compiler: torch.profiler around a model of torch.compile has "
-					  "its regions, and its compilations when it is on while they happen");
+				has_kernels ? "compiled kernels ran, but their launches are not in the trace: they "
+					      "belong to a CUDA graph, or the host was not recorded"
+					    : "no compiled code: torch.profiler records the regions of torch.compile, "
+					      "and its compilations if the profiler is on during them");
 	if (c->calls.breaks.n)
 		result_note_add(r, "note",
-				"what broke a graph is not in a trace: TORCH_LOGS=graph_breaks says it. A graph that "
-				"stands behind another may as well be another function");
+				"TORCH_LOGS=graph_breaks prints the cause of a graph break; a trace does not have it. "
+				"An adjacent graph may also be another function");
 	if (c->calls.runs.n && has_kind(c, COMPILE_REGION))
-		result_note_add(
-			r, "note",
-			"why something is compiled again is not in a trace: TORCH_LOGS=recompiles says it. Other "
-			"processes that compile kernels are seen only as waiting");
+		result_note_add(r, "note",
+				"TORCH_LOGS=recompiles prints the cause of a recompilation; a trace does not have it. "
+				"Compilation in other processes appears only as waiting");
 }
 
 static bool load(compilation *c)
@@ -321,7 +316,7 @@ static const work_analysis compile_work = { .add = add, .needs_no_device = true 
 
 const analysis compile_analysis = {
 	.name = "compile",
-	.summary = "What runs compiled and what does not, what compiling costs, what is compiled again",
+	.summary = "Compiled and eager time, cost of compilation, recompilations, graph breaks",
 	.keeps_warmup = true, /* that is where compilers run */
 	.work = &compile_work,
 };

@@ -103,7 +103,7 @@ static void add_sums(const compile_calls *c, const op_tree *tree, sonde_result *
 bool compile_kernels_add(const compile_calls *c, const op_tree *tree, const sonde_analyze_options *options,
 			 sonde_result *r, size_t *ret_n)
 {
-	table *t = result_table(r, "compile_kernels", "Kernels that were made", kernel_columns, N_KERNEL_COLUMNS);
+	table *t = result_table(r, "compile_kernels", "Generated kernels", kernel_columns, N_KERNEL_COLUMNS);
 	bool has_args = index_n_rows(c->rows->ix, SECTION_ARGS) > 0;
 	args_reader *reader = has_args ? args_reader_new(c->rows->ix) : NULL;
 	intern_table keys = { 0 };

@@ -315,7 +315,7 @@ static void put_region(const compile_regions *g, uint32_t i, sonde_result *r, ce
 
 void compile_regions_add(const compile_regions *g, const sonde_analyze_options *options, sonde_result *r)
 {
-	table *t = result_table(r, "compile_regions", "What was compiled", region_columns, N_REGION_COLUMNS);
+	table *t = result_table(r, "compile_regions", "Compiled regions", region_columns, N_REGION_COLUMNS);
 
 	for (uint32_t i = 0; i < g->items.n; i++)
 		put_region(g, i, r, table_row(r, t, 0));

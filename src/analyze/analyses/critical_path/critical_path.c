@@ -21,11 +21,11 @@
 #include "base/format_number.h"
 
 static const setting_def faster_setting = { "critical_path.faster", SETTING_TEXT, "",
-					    "the name to make faster; without one those that take most of the path" };
+					    "the name to make faster (default: those that take most of the path)" };
 static const setting_def times_setting = { "critical_path.times", SETTING_NUMBER, "2", "how many times faster" };
 
 static const setting_def memory_setting = { "critical_path.memory", SETTING_BYTES, "600MiB",
-					    "the most memory that its graph may take" };
+					    "memory limit of the graph" };
 
 static const char *const kind_names[EDGE_KINDS] = {
 	[EDGE_OPERATOR] = "operator",
@@ -51,7 +51,7 @@ static const column name_columns[] = {
 };
 static const column what_if_columns[] = {
 	{ "name", "if this were", CELL_STRING, 0, false },  { "rank", "rank", CELL_INTEGER, 1, false },
-	{ "times", "times faster", CELL_NUMBER, 0, false }, { "path_ns", "the path were", CELL_NS, 1, false },
+	{ "times", "times faster", CELL_NUMBER, 0, false }, { "path_ns", "path", CELL_NS, 1, false },
 	{ "saved_ns", "shorter by", CELL_NS, 0, false },    { "saved_step_ns", "per step", CELL_NS, 0, false },
 	{ "percent", "%", CELL_PERCENT, 0, true },
 };
@@ -315,15 +315,13 @@ static uint32_t find_name(const work *w, const char *text)
 static void explain(const finder *f, const char *faster)
 {
 	if (*faster && f->faster == NODE_NONE)
-		result_note_add(f->r, "what if", "nothing is called \"%s\"", faster);
+		result_note_add(f->r, "what if", "no name \"%s\"", faster);
 	if (f->ranks && !f->ranks->n_rows)
 		result_note_add(f->r, "critical path", "%s",
-				f->w->is_hta ? "no row has the name of the window: critical_path.annotation"
-					     : "nothing was launched in a step");
-	work_differs(
-		f->w, f->r,
-		"the critical path is of all steps and counts the time between operators; a wait begins where what "
-		"was waited for ends; launches count whatever the call, HIP's and graphs too");
+				f->w->is_hta ? "no row matches critical_path.annotation" : "no launches in a step");
+	work_differs(f->w, f->r,
+		     "the critical path covers all steps and the time between operators; a wait begins when the "
+		     "awaited work ends; all launching calls count, including HIP and graphs");
 }
 
 /* By HTA's rules it is of one step. */
@@ -336,8 +334,8 @@ const char *critical_refuses(const work *w, const sonde_analyze_options *options
 	if (w->is_hta || w->is_empty || bytes <= most)
 		return NULL;
 	return result_format(r,
-			     "its graph of %s rows would take about %s of memory, more than critical_path.memory (%s): "
-			     "choose steps with --steps, or raise it with --set",
+			     "its graph of %s rows would take about %s of memory, more than critical_path.memory (%s); "
+			     "select steps with --steps, or raise it with --set",
 			     format_count(number, w->rows.n), format_bytes(needed, (uint64_t)bytes),
 			     format_bytes(limit, (uint64_t)most));
 }
@@ -382,7 +380,7 @@ static const setting_def *settings(size_t index)
 
 const analysis critical_path_analysis = {
 	.name = "critical_path",
-	.summary = "What a step's length depends on, and how much shorter it were if a part of it were faster",
+	.summary = "Critical path of steps, and the gain if a part of it were faster",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &critical_path_work,

@@ -284,8 +284,8 @@ static void add_meta(sonde_result *r, const sonde_index *ix)
 static void add_origin(sonde_result *r, const sonde_trace *trace)
 {
 	static const char *const clocks[] = { "trace", "epoch", "monotonic" };
-	static const char *const texts[] = { "counts from somewhere only the traced program knows",
-					     "nanoseconds since 1970", "CLOCK_MONOTONIC of the machine" };
+	static const char *const texts[] = { "zero is known only to the traced program", "nanoseconds since 1970",
+					     "CLOCK_MONOTONIC of the machine" };
 	index_clock clock = index_clock_of(trace->index);
 	const char *file;
 	int32_t rank;

@@ -179,7 +179,7 @@ static int by_bytes(const void *a, const void *b)
 
 static void add_places(leaks *l, const sonde_analyze_options *options, sonde_result *r)
 {
-	table *t = result_table(r, "leak_places", "What stays, by where it was allocated", place_columns,
+	table *t = result_table(r, "leak_places", "Memory never freed, by place of allocation", place_columns,
 				N_COLUMNS(place_columns));
 
 	if (l->sums.places.n)
@@ -203,7 +203,7 @@ static void add_places(leaks *l, const sonde_analyze_options *options, sonde_res
 
 static void add_steps(const leaks *l, sonde_result *r)
 {
-	table *t = result_table(r, "leak_steps", "What is allocated when each step ends", step_columns,
+	table *t = result_table(r, "leak_steps", "Memory allocated at the end of each step", step_columns,
 				N_COLUMNS(step_columns));
 
 	for (size_t i = 0; i < l->sums.events.devices.n; i++) {
@@ -238,7 +238,7 @@ static int by_size(const void *a, const void *b, void *context)
 static void add_blocks(leaks *l, const sonde_analyze_options *options, sonde_result *r)
 {
 	table *t =
-		result_table(r, "leak_blocks", "The largest blocks that stay", block_columns, N_COLUMNS(block_columns));
+		result_table(r, "leak_blocks", "Largest blocks never freed", block_columns, N_COLUMNS(block_columns));
 	size_t n = l->sums.blocks.n < MOST_BLOCKS ? l->sums.blocks.n : MOST_BLOCKS;
 
 	if (n)
@@ -291,12 +291,11 @@ static void answer_without_addresses(const leaks *l, size_t device, sonde_result
 	char slope[NUMBER_TEXT];
 
 	if (g->low > 0)
-		result_answer(r, "memory of %s grows by %s per step over %zu steps; of which blocks is not known",
+		result_answer(r, "memory of %s grows by %s per step over %zu steps; the blocks are unknown",
 			      l->names[device], format_bytes(slope, (uint64_t)llround(g->slope)), g->n_steps);
 	else
-		result_answer(r, "%s; what stays of %s is not known",
-			      isnan(g->low) ? "too few steps to say whether memory grows"
-					    : "no growth from step to step is certain",
+		result_answer(r, "%s; memory never freed of %s is unknown",
+			      isnan(g->low) ? "too few steps to measure growth" : "no significant growth per step",
 			      l->names[device]);
 }
 
@@ -315,19 +314,18 @@ static void answer(const leaks *l, sonde_result *r)
 		answer_without_addresses(l, worst, r);
 		return;
 	}
-	const char *stay = d->n == 1 ? "stays, in 1 block" : result_format(r, "stay, in %s blocks", count);
+	const char *stay = d->n == 1 ? "stays, in 1 block" : result_format(r, "was never freed, in %s blocks", count);
 	if (d->growth.low > 0)
 		result_answer(r, "memory of %s grows by %s per step over %zu steps; %s of %s allocated in the trace %s",
 			      l->names[worst], format_bytes(slope, (uint64_t)llround(d->growth.slope)),
 			      d->growth.n_steps, bytes, all, stay);
 	else if (!d->n && d->allocated)
-		result_answer(r, "nothing stays: all of %s that %s allocated in the trace is freed in it", all,
-			      l->names[worst]);
+		result_answer(r, "no leak: all of %s that %s allocated in the trace was freed", all, l->names[worst]);
 	else if (isnan(d->growth.low))
-		result_answer(r, "%s of %s allocated on %s %s; too few steps to say whether it grows", bytes, all,
+		result_answer(r, "%s of %s allocated on %s %s; too few steps to measure growth", bytes, all,
 			      l->names[worst], stay);
 	else
-		result_answer(r, "no growth from step to step is certain; %s of %s allocated on %s %s", bytes, all,
+		result_answer(r, "no significant growth per step; %s of %s allocated on %s %s", bytes, all,
 			      l->names[worst], stay);
 }
 
@@ -345,23 +343,20 @@ static void explain(const leaks *l, sonde_result *r)
 		has_addresses = has_addresses && l->sums.events.devices.items[i].has_addresses;
 	}
 	if (!has_addresses)
-		result_note_add(
-			r, "note",
-			"the trace does not say which block a free is of, as that of an old PyTorch: what stays is not "
-			"known");
+		result_note_add(r, "note",
+				"frees in this trace have no address (old PyTorch): memory never freed is unknown");
 	if (l->sums.blocks.n)
-		result_note_add(
-			r, "note",
-			"a block that is there when the trace ends is not yet a leak: what stays of nearly every "
-			"step is suspect, what stays of the last one may be freed in the next, what came before "
-			"are weights and caches as a rule");
+		result_note_add(r, "note",
+				"a block that exists when the trace ends is not necessarily a leak: blocks of nearly "
+				"every step are suspect, blocks of the last step may be freed in the next, earlier "
+				"blocks are usually weights and caches");
 	if (n_unknown)
 		result_note_add(r, "note",
-				"%s frees%s%s were of blocks from before the trace began: by what is not known",
+				"%s frees%s%s were of blocks allocated before the trace began, at an unknown place",
 				format_count(count, n_unknown), n_sizeless ? "" : ", of ",
 				n_sizeless ? "" : format_bytes(bytes, unknown));
 	if (n_lost)
-		result_note_add(r, "note", "of %s blocks the free is not in the trace: their addresses were used again",
+		result_note_add(r, "note", "the free of %s blocks is not in the trace: their addresses were reused",
 				format_count(count, n_lost));
 	if (l->sums.blocks.n > MOST_BLOCKS)
 		result_note_add(r, "note", "the table of blocks has the largest %d of %s", MOST_BLOCKS,
@@ -389,7 +384,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 		one->n_shown = one->n_rows ? one->n_shown : 0;
 	if (ok && !l.sums.events.items.n)
 		result_note_add(r, "note",
-				"no allocations: torch.profiler records them with profile_memory=True, a program with "
+				"no allocations: record them with profile_memory=True of torch.profiler, or with "
 				"sonde_alloc()");
 	free(l.names);
 	leak_sums_done(&l.sums);
@@ -400,7 +395,7 @@ static const work_analysis leaks_work = { .add = add, .needs_no_device = true };
 
 const analysis leaks_analysis = {
 	.name = "leaks",
-	.summary = "What was never freed, where it came from, and whether it grows from step to step",
+	.summary = "Memory never freed, its place of allocation, and its growth per step",
 	.keeps_warmup = true,
 	.work = &leaks_work,
 };

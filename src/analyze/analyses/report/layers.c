@@ -96,9 +96,9 @@ static void note_extremes(sonde_result *r, const profile *p, profile_layer *cons
 	}
 	result_add(r, "slowest_layer", cell_string(name_of(p, slowest)));
 	result_add(r, "most_variable_layer", variation(varied) > 0 ? cell_string(name_of(p, varied)) : cell_unknown());
-	result_note_add(r, "layers", "slowest %s with %s on average%s", name_of(p, slowest),
+	result_note_add(r, "layers", "slowest %s (%s on average)%s", name_of(p, slowest),
 			format_ns(average, stats_average(&slowest->stats)),
-			variation(varied) > 0 ? result_format(r, "; most variable %s, by %.1f %%", name_of(p, varied),
+			variation(varied) > 0 ? result_format(r, "; most variable %s (%.1f %%)", name_of(p, varied),
 							      variation(varied))
 					      : "");
 }
@@ -135,7 +135,7 @@ void result_add_activity(sonde_result *r, const profile *p)
 	result_add(r, "device_active_ns", a->is_known && a->has_device ? cell_ns(a->device_ns) : cell_unknown());
 	result_add(r, "overlap_ns", a->is_known && a->has_device ? cell_ns(a->both_ns) : cell_unknown());
 	if (!a->is_known)
-		result_note_add(r, "active", "unknown: too many pieces of work to tell what overlaps");
+		result_note_add(r, "active", "unknown: too many slices to compute overlaps");
 	else if (a->has_device)
 		result_note_add(r, "active", "cpu %s (%.1f %%), device %s (%.1f %%), both at once %s (%.1f %%)",
 				format_ns(cpu, a->cpu_ns), (double)a->cpu_ns * percent, format_ns(device, a->device_ns),

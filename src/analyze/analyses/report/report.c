@@ -148,7 +148,7 @@ static sonde_status report_run(const sonde_trace *trace, const sonde_analyze_opt
 			"p99, name, allocated, freed and peak",
 			o->sort);
 	if (o->tree && o->threads)
-		return error_set(err, SONDE_E_USAGE, -1, "a tree cannot be split by thread yet: choose one of the two");
+		return error_set(err, SONDE_E_USAGE, -1, "--tree and --threads exclude each other");
 	sonde_status status = profile_new(trace, &options, &p, err);
 	if (status)
 		return status;
@@ -159,6 +159,6 @@ static sonde_status report_run(const sonde_trace *trace, const sonde_analyze_opt
 
 const analysis report_analysis = {
 	.name = "report",
-	.summary = "Where the time went, per name",
+	.summary = "Time by name",
 	.run = report_run,
 };

@@ -4,7 +4,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "alloc_retry.warn", SETTING_SHARE, "1%", "freeing and allocating again, as a share of the time looked at" },
+	{ "alloc_retry.warn", SETTING_SHARE, "1%", "freeing and allocating again, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -32,18 +32,17 @@ static void run(rule_run *r)
 	rule_saw(r, "%s retries, %s", say_count(r, retries.n), say_each(r, retries.ns));
 	if (!rule_exceeds(r, retries.ns, WARN))
 		return;
-	sonde_finding *f = rule_found(r, retries.ns, "device memory ran out and was allocated again");
-	finding_evidence(r->result, f, "The allocator freed its cache and then allocated again %s: %s.",
-			 say_times(r, retries.n), say_each(r, retries.ns));
-	finding_suggest(r->result, f,
-			"use a little less memory per step: smaller batch, checkpointing, expandable segments");
+	sonde_finding *f = rule_found(r, retries.ns, "device memory ran out and allocations were retried");
+	finding_evidence(r->result, f, "The allocator freed its cache and retried %s: %s.", say_times(r, retries.n),
+			 say_each(r, retries.ns));
+	finding_suggest(r->result, f, "use less memory per step: smaller batch, checkpointing, expandable segments");
 	f->confidence = 0.8;
 	tally_link(r, f, &retries);
 }
 
 const rule alloc_retry_rule = {
 	.name = "alloc_retry",
-	.checks = "The allocator ran out of memory and tried again",
+	.checks = "The allocator ran out of memory and retried",
 	.number = 43,
 	.needs = NEED_DEVICE,
 	.sign_of = "alloc_thrash",

@@ -16,11 +16,11 @@ static void run(rule_run *r)
 	if (per_step <= rule_setting(r, CALLS) || !rule_exceeds(r, calls.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, calls.ns, "device memory is allocated and freed in every step");
-	finding_evidence(r->result, f, "%s of the driver's allocator, %.2g per step: %s.",
+	finding_evidence(r->result, f, "%s to the driver's allocator, %.2g per step: %s.",
 			 say_some(r, calls.n, "call", "calls"), per_step, say_each(r, calls.ns));
 	finding_suggest(r->result, f,
-			"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, fewer different shapes, no "
-			"empty_cache() in the loop, a little less memory per step");
+			"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, fewer different shapes, no empty_cache() in "
+			"the loop, less memory per step");
 	tally_link(r, f, &calls);
 }
 

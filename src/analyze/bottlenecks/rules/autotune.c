@@ -6,7 +6,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "autotune.warn", SETTING_SHARE, "30%", "convolutions, of the time of the device" },
+	{ "autotune.warn", SETTING_SHARE, "30%", "convolutions, as a share of the device time" },
 };
 
 typedef struct convolutions {
@@ -93,14 +93,14 @@ static void judge(rule_run *r, convolutions *c)
 		rule_no_data(r, c->forward.n ? "no inputs of convolutions" : "no convolutions");
 		return;
 	}
-	rule_saw(r, "%s of %s convolutions do not search, %s shapes, %s of the device's time", say_count(r, c->n_off),
+	rule_saw(r, "%s of %s convolutions without a search, %s shapes, %s of the device time", say_count(r, c->n_off),
 		 say_count(r, c->n), say_count(r, n_shapes), say_share(r, all, e->device_ns));
 	if (2 * c->n_off <= c->n || n_shapes > c->n / n_steps || e->n_steps < 2 ||
 	    (double)all <= rule_setting(r, WARN) * (double)e->device_ns)
 		return;
-	sonde_finding *f = rule_found(r, -1, "convolutions run with an algorithm that nobody tried out");
+	sonde_finding *f = rule_found(r, -1, "convolutions run with an algorithm that was not benchmarked");
 	finding_evidence(r->result, f,
-			 "Convolutions are %s of the device's time, of %s shapes that come again in every step, and "
+			 "Convolutions take %s of the device time, with %s shapes that repeat in every step, and "
 			 "benchmark is off.",
 			 say_share(r, all, e->device_ns), say_count(r, n_shapes));
 	finding_suggest(r->result, f, "torch.backends.cudnn.benchmark = True before the first step");
@@ -135,7 +135,7 @@ static void run(rule_run *r)
 
 const rule autotune_rule = {
 	.name = "autotune",
-	.checks = "Convolutions run with an algorithm that nobody tried out",
+	.checks = "Convolutions run with an algorithm that was not benchmarked",
 	.number = 50,
 	.needs = NEED_DEVICE | NEED_STEPS,
 	.settings = settings,

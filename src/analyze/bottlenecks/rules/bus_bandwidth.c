@@ -11,8 +11,8 @@
 enum { PEAK, SHARE, BYTES };
 static const setting_def settings[] = {
 	{ "bus_bandwidth.peak", SETTING_NUMBER, "0", "GB/s of a device in one direction; 0: by the device's name" },
-	{ "bus_bandwidth.share", SETTING_SHARE, "50%", "of the peak, at least" },
-	{ "bus_bandwidth.bytes", SETTING_BYTES, "64MB", "a large one" },
+	{ "bus_bandwidth.share", SETTING_SHARE, "50%", "minimum share of the peak" },
+	{ "bus_bandwidth.bytes", SETTING_BYTES, "64MB", "minimum size of a large collective" },
 };
 
 /* NVLink and xGMI, GB/s of a device in one direction, from the vendors' data sheets. */
@@ -114,7 +114,7 @@ static void run(rule_run *r)
 	messages read;
 
 	if (peak <= 0) {
-		rule_no_data(r, "speed of the links not known");
+		rule_no_data(r, "unknown link speed");
 		return;
 	}
 	if (!messages_read(r, &read))

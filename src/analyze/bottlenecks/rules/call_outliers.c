@@ -6,9 +6,9 @@
 
 enum { PERCENTILE, FACTOR, WARN };
 static const setting_def settings[] = {
-	{ "call_outliers.percentile", SETTING_NUMBER, "90", "calls above it are slow" },
-	{ "call_outliers.factor", SETTING_NUMBER, "3", "times the median, at least" },
-	{ "call_outliers.warn", SETTING_SHARE, "5%", "beyond the median, as a share of the time looked at" },
+	{ "call_outliers.percentile", SETTING_NUMBER, "90", "percentile above which calls are slow" },
+	{ "call_outliers.factor", SETTING_NUMBER, "3", "minimum factor over the median" },
+	{ "call_outliers.warn", SETTING_SHARE, "5%", "excess over the median, as a share of the selected time" },
 };
 
 /* Steps have a rule of their own; operators and kernels differ by their shapes. */

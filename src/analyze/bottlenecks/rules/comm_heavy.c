@@ -3,8 +3,8 @@
 
 enum { WARN, EXPOSED };
 static const setting_def settings[] = {
-	{ "comm_heavy.warn", SETTING_SHARE, "10%", "collectives, hidden or not" },
-	{ "comm_heavy.exposed", SETTING_SHARE, "1%", "of them not hidden" },
+	{ "comm_heavy.warn", SETTING_SHARE, "10%", "collectives, hidden or not, as a share of the time" },
+	{ "comm_heavy.exposed", SETTING_SHARE, "1%", "exposed collectives, as a share of the time" },
 };
 
 static void run(rule_run *r)
@@ -19,10 +19,9 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, exposed, "collectives take a large part of the time");
 	finding_evidence(r->result, f,
-			 "Collectives run during %s of the time; hidden ones still slow down what they run "
-			 "beside.",
+			 "Collectives run during %s of the time; hidden collectives also slow down concurrent work.",
 			 say_part(r, all));
-	finding_suggest(r->result, f, "communicate less: gradient accumulation, compression, another way to shard");
+	finding_suggest(r->result, f, "communicate less: gradient accumulation, compression, different sharding");
 	f->confidence = 0.6;
 	tally_link(r, f, &calls);
 }

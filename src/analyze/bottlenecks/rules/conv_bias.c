@@ -5,7 +5,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "conv_bias.warn", SETTING_SHARE, "1%", "adding, as a share of the time looked at" },
+	{ "conv_bias.warn", SETTING_SHARE, "1%", "adding, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -37,16 +37,16 @@ static void run(rule_run *r)
 	rule_saw(r, "%s of %s convolutions, %s", say_count(r, adds.n), say_count(r, n), say_each(r, adds.ns));
 	if (!rule_exceeds(r, adds.ns, WARN))
 		return;
-	sonde_finding *f = rule_found(r, adds.ns, "convolutions before a batch normalisation add a bias");
-	finding_evidence(r->result, f, "%s a bias right before a batch normalisation: %s.",
+	sonde_finding *f = rule_found(r, adds.ns, "convolutions before a batch normalization add a bias");
+	finding_evidence(r->result, f, "%s a bias right before a batch normalization: %s.",
 			 say_some(r, adds.n, "convolution adds", "convolutions add"), say_each(r, adds.ns));
-	finding_suggest(r->result, f, "Conv2d(..., bias=False): the normalisation takes the bias away again");
+	finding_suggest(r->result, f, "Conv2d(..., bias=False): the normalization cancels the bias");
 	tally_link(r, f, &adds);
 }
 
 const rule conv_bias_rule = {
 	.name = "conv_bias",
-	.checks = "Convolutions before a batch normalisation add a bias",
+	.checks = "Convolutions before a batch normalization add a bias",
 	.number = 26,
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,

@@ -3,18 +3,19 @@
 #include "analyze/bottlenecks/rule.h"
 
 static const setting_def settings[] = {
-	{ "cpu_bottleneck.busy", SETTING_SHARE, "90%", "of the processor, more than this" },
-	{ "cpu_bottleneck.use", SETTING_SHARE, "10%", "of the device, less than this" },
-	{ "cpu_bottleneck.samples", SETTING_SHARE, "50%", "of the samples" },
+	{ "cpu_bottleneck.busy", SETTING_SHARE, "90%", "minimum utilization of the processor" },
+	{ "cpu_bottleneck.use", SETTING_SHARE, "10%", "maximum utilization of the device" },
+	{ "cpu_bottleneck.samples", SETTING_SHARE, "50%", "minimum share of the samples" },
 };
 
 static void run(rule_run *r)
 {
-	rule_starved(r, &(starved_rule){ .counter = COUNTER_CPU,
-					 .title = "the processor is the bottleneck",
-					 .state = "the processor is busy",
-					 .own_state = "the program keeps a processor busy",
-					 .suggestion = "more cores, cheaper preprocessing, or do it on the device" });
+	rule_starved(r, &(starved_rule){
+				.counter = COUNTER_CPU,
+				.title = "the processor is the bottleneck",
+				.state = "the processor is busy",
+				.own_state = "the program keeps a processor busy",
+				.suggestion = "use more cores, cheaper preprocessing, or preprocess on the device" });
 }
 
 const rule cpu_bottleneck_rule = {

@@ -5,7 +5,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "cpu_fill.warn", SETTING_SHARE, "1%", "filling and copying, as a share of the time looked at" },
+	{ "cpu_fill.warn", SETTING_SHARE, "1%", "filling and copying, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -32,7 +32,7 @@ static void run(rule_run *r)
 	if (copies.n < 2 || !rule_exceeds(r, copies.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, copies.ns, "tensors are filled on the host and then copied");
-	finding_evidence(r->result, f, "%s tensors are filled by the host and copied to the device right away: %s.",
+	finding_evidence(r->result, f, "%s tensors are filled by the host and then copied to the device: %s.",
 			 say_count(r, copies.n), say_each(r, copies.ns));
 	finding_suggest(r->result, f, "create them on the device: device= in the call");
 	f->confidence = 0.8;

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "dataloader.warn", SETTING_SHARE, "5%", "waiting, as a share of the time looked at" },
+	{ "dataloader.warn", SETTING_SHARE, "5%", "waiting, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -20,13 +20,13 @@ static void run(rule_run *r)
 		rule_no_data(r, "no data loader");
 	if (!waits.n || !rule_exceeds(r, lost, WARN))
 		return;
-	sonde_finding *f = rule_found(r, lost, "data loading holds up %s", e->n_steps ? "the steps" : "the program");
+	sonde_finding *f = rule_found(r, lost, "data loading delays %s", e->n_steps ? "the steps" : "the program");
 	finding_evidence(r->result, f, "The program waits for its next batch %s, %s on average%s.",
 			 say_times(r, waits.n), say_ns(r, waits.ns / (int64_t)waits.n),
-			 e->has_device ? ", while the device has nothing to do" : "");
+			 e->has_device ? ", while the device is idle" : "");
 	finding_suggest(r->result, f,
-			"load in more processes (num_workers), prefetch, cache what is decoded, or move "
-			"augmentation to the device");
+			"load in more processes (num_workers), prefetch, cache decoded data, or move augmentation to "
+			"the device");
 	f->confidence = 0.95;
 	tally_link(r, f, &waits);
 }

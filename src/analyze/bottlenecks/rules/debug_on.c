@@ -8,12 +8,12 @@ static void run(rule_run *r)
 	rule_saw(r, "%s calls", say_count(r, calls.n));
 	if (!calls.n)
 		return;
-	sonde_finding *f = rule_found(r, -1, "checks for finding errors are on");
+	sonde_finding *f = rule_found(r, -1, "debugging checks are on");
 	f->severity = SONDE_MEDIUM;
 	finding_evidence(r->result, f,
 			 "detect_anomaly or gradcheck was called %s; both make training several times slower.",
 			 say_times(r, calls.n));
-	finding_suggest(r->result, f, "switch them off outside of debugging");
+	finding_suggest(r->result, f, "turn them off except for debugging");
 	tally_link(r, f, &calls);
 }
 

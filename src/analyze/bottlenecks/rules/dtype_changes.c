@@ -3,8 +3,8 @@
 
 enum { WARN, COUNT };
 static const setting_def settings[] = {
-	{ "dtype_changes.warn", SETTING_SHARE, "3%", "conversions, as a share of the time looked at" },
-	{ "dtype_changes.count", SETTING_NUMBER, "2", "conversions per step, at least" },
+	{ "dtype_changes.warn", SETTING_SHARE, "3%", "conversions, as a share of the selected time" },
+	{ "dtype_changes.count", SETTING_NUMBER, "2", "minimum conversions per step" },
 };
 
 /* A copy between host and device has no kernel, so kernels inside convert. */
@@ -56,19 +56,18 @@ static void run(rule_run *r)
 	double n_steps = e->n_steps ? (double)(e->n_steps * e->n_ranks) : 1;
 	if ((double)changes.n < rule_setting(r, COUNT) * n_steps || !rule_exceeds(r, changes.ns, WARN))
 		return;
-	sonde_finding *f = rule_found(r, changes.ns, "tensors change their type again and again");
+	sonde_finding *f = rule_found(r, changes.ns, "tensors are converted between types repeatedly");
 	finding_evidence(r->result, f, "%s conversions by aten::_to_copy take %s.", say_count(r, changes.n),
 			 say_each(r, changes.ns));
 	finding_suggest(r->result, f,
-			"keep one type: parameters in the type of the computation, autocast around more "
-			"than single operators");
+			"keep one type: parameters in the compute type, autocast around more than single operators");
 	f->confidence = 0.7;
 	tally_link(r, f, &changes);
 }
 
 const rule dtype_changes_rule = {
 	.name = "dtype_changes",
-	.checks = "Tensors change their type again and again",
+	.checks = "Tensors are converted between types repeatedly",
 	.number = 49,
 	.sign_of = "overhead",
 	.settings = settings,

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "exposed_comm.warn", SETTING_SHARE, "5%", "communication that nothing hides" },
+	{ "exposed_comm.warn", SETTING_SHARE, "5%", "exposed communication, as a share of the time" },
 };
 
 static void run(rule_run *r)

@@ -3,8 +3,8 @@
 
 enum { WARN, LEAST };
 static const setting_def settings[] = {
-	{ "fragmentation.warn", SETTING_SHARE, "20%", "of what is reserved" },
-	{ "fragmentation.least", SETTING_BYTES, "256MiB", "not used, at least" },
+	{ "fragmentation.warn", SETTING_SHARE, "20%", "unused share of the reserved memory" },
+	{ "fragmentation.least", SETTING_BYTES, "256MiB", "minimum unused memory" },
 };
 
 static void run(rule_run *r)
@@ -20,11 +20,9 @@ static void run(rule_run *r)
 	rule_saw(r, "%s allocated of %s reserved at the peak", say_bytes(r, allocated), say_bytes(r, reserved));
 	if (unused <= rule_setting(r, WARN) * (double)reserved || unused < rule_setting(r, LEAST))
 		return;
-	sonde_finding *f = rule_found(r, -1, "much reserved device memory is not used");
+	sonde_finding *f = rule_found(r, -1, "much reserved device memory is unused");
 	f->severity = unused > 0.4 * (double)reserved ? SONDE_MEDIUM : SONDE_LOW;
-	finding_evidence(r->result, f,
-			 "When most is allocated, %s, the allocator holds %s: %s are in pieces that do not "
-			 "fit.",
+	finding_evidence(r->result, f, "At the peak, %s is allocated and %s reserved: %s is fragmented.",
 			 say_bytes(r, allocated), say_bytes(r, reserved), say_bytes(r, reserved - allocated));
 	finding_suggest(r->result, f, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, fewer different shapes");
 	f->confidence = 0.6;
@@ -33,7 +31,7 @@ static void run(rule_run *r)
 
 const rule fragmentation_rule = {
 	.name = "fragmentation",
-	.checks = "Much reserved device memory is not used",
+	.checks = "Much reserved device memory is unused",
 	.number = 42,
 	.needs = NEED_DEVICE | NEED_ALLOCATIONS,
 	.settings = settings,

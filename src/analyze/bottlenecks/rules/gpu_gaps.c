@@ -3,7 +3,7 @@
 
 enum { GAP };
 static const setting_def settings[] = {
-	{ "gpu_gaps.gap", SETTING_NS, "500ms", "the shortest stretch that counts" },
+	{ "gpu_gaps.gap", SETTING_NS, "500ms", "minimum length of a gap" },
 };
 
 static void run(rule_run *r)
@@ -26,18 +26,17 @@ static void run(rule_run *r)
 	rule_saw(r, "%s long gaps, %s", say_count(r, n), say_each(r, lost));
 	if (!n)
 		return;
-	sonde_finding *f = rule_found(r, lost, "the device does nothing for %s", say_ns(r, longest));
+	sonde_finding *f = rule_found(r, lost, "the device is idle for %s", say_ns(r, longest));
 	finding_evidence(r->result, f, "%s longer than %s, the longest %s.",
-			 say_some(r, n, "stretch of idleness is", "stretches of idleness are"),
-			 say_ns(r, (int64_t)rule_setting(r, GAP)), say_ns(r, longest));
-	finding_suggest(r->result, f,
-			"look at what the host does there: checkpoints, evaluation, loading, compilation");
+			 say_some(r, n, "idle gap is", "idle gaps are"), say_ns(r, (int64_t)rule_setting(r, GAP)),
+			 say_ns(r, longest));
+	finding_suggest(r->result, f, "check the host activity there: checkpoints, evaluation, loading, compilation");
 	rule_link_idle(r, f);
 }
 
 const rule gpu_gaps_rule = {
 	.name = "gpu_gaps",
-	.checks = "The device does nothing for a long stretch",
+	.checks = "The device is idle for a long time",
 	.number = 34,
 	.needs = NEED_DEVICE,
 	.sign_of = "dataloader python_bound explicit_sync recompile slow_start step_outliers straggler launch_bound",

@@ -3,7 +3,7 @@
 
 enum { OPS };
 static const setting_def settings[] = {
-	{ "grad_in_eval.ops", SETTING_NUMBER, "20", "operators per step, at least" },
+	{ "grad_in_eval.ops", SETTING_NUMBER, "20", "minimum operators per step" },
 };
 
 static void run(rule_run *r)
@@ -16,7 +16,7 @@ static void run(rule_run *r)
 
 	site_set_done(&sites);
 	if (has_backward) {
-		rule_saw(r, "there is a backward pass");
+		rule_saw(r, "the trace has a backward pass");
 		return;
 	}
 	if (!args_columns_read(e->rows.ix, &numbers, 1)) {
@@ -32,15 +32,14 @@ static void run(rule_run *r)
 	}
 	site_set_done(&sites);
 	args_columns_done(&numbers, 1);
-	rule_saw(r, "%s operators record for a backward pass, none comes", say_count(r, ops.n));
+	rule_saw(r, "%s operators save data for a backward pass that never runs", say_count(r, ops.n));
 	if ((double)ops.n < rule_setting(r, OPS) * (double)(e->n_steps * e->n_ranks))
 		return;
 	sonde_finding *f = rule_found(r, -1, "gradients are prepared but never computed");
 	finding_evidence(r->result, f,
-			 "%s operators record what a backward pass needs, and there is none: memory stays "
-			 "longer and every operator costs more.",
+			 "%s operators save data for a backward pass that never runs: it costs memory and time.",
 			 say_count(r, ops.n));
-	finding_suggest(r->result, f, "torch.inference_mode() around evaluation and inference");
+	finding_suggest(r->result, f, "use torch.inference_mode() around evaluation and inference");
 	f->confidence = 0.5;
 	tally_link(r, f, &ops);
 }

@@ -4,16 +4,17 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "graph_breaks.warn", SETTING_SHARE, "1%", "time between the graphs, as a share of the time looked at" },
+	{ "graph_breaks.warn", SETTING_SHARE, "1%", "time between the graphs, as a share of the selected time" },
 };
 
 static void tell(rule_run *r, const tally *breaks, uint64_t n_inside)
 {
 	sonde_finding *f = rule_found(r, breaks->ns, "compiled code is interrupted by Python");
 
-	finding_evidence(r->result, f, "One compiled graph follows another %s, with %s of Python between them in all.",
+	finding_evidence(r->result, f,
+			 "One compiled graph follows another %s, with %s of Python between them in total.",
 			 say_times(r, breaks->n), say_each(r, breaks->ns));
-	finding_suggest(r->result, f, "TORCH_LOGS=graph_breaks says where; fullgraph=True makes them errors");
+	finding_suggest(r->result, f, "find them with TORCH_LOGS=graph_breaks; fullgraph=True turns them into errors");
 	f->confidence = 2 * n_inside > breaks->n ? 0.9 : 0.6; /* graphs behind each other may be two functions */
 	tally_link(r, f, breaks);
 }

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "host_wait.warn", SETTING_SHARE, "10%", "waiting, as a share of the time looked at" },
+	{ "host_wait.warn", SETTING_SHARE, "10%", "waiting, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -15,9 +15,9 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the host launches the next work too late");
-	finding_evidence(r->result, f, "%s with work that was launched only after the gap began, %s in all.",
+	finding_evidence(r->result, f, "%s with work launched after the gap began, %s in total.",
 			 say_some(r, waits.n, "gap of the device ends", "gaps of the device end"), say_each(r, lost));
-	finding_suggest(r->result, f, "let the host run ahead: fewer synchronisations, fewer and larger launches");
+	finding_suggest(r->result, f, "let the host run ahead: fewer synchronizations, fewer and larger launches");
 	tally_link(r, f, &waits);
 }
 
@@ -27,7 +27,7 @@ const rule host_wait_rule = {
 	.number = 32,
 	.needs = NEED_DEVICE,
 	.sign_of = "dataloader sync_loader launch_bound python_bound item_sync explicit_sync alloc_thrash sync_copy "
-		   "recompile straggler no_nccl low_utilisation gpu_gaps",
+		   "recompile straggler no_nccl low_utilization gpu_gaps",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "imbalance.warn", SETTING_SHARE, "5%", "the longest beyond the average" },
+	{ "imbalance.warn", SETTING_SHARE, "5%", "excess of the busiest rank over the average" },
 };
 
 static void run(rule_run *r)
@@ -28,7 +28,7 @@ static void run(rule_run *r)
 	sonde_finding *f = rule_found(r, lost, "rank %d has more work than the others", (int)e->ranks[at].of->rank);
 	finding_evidence(r->result, f, "Rank %d computes for %s, the average rank for %s.", (int)e->ranks[at].of->rank,
 			 say_ns(r, most), say_each(r, sum));
-	finding_suggest(r->result, f, "share the work out again: shards, experts, sequence lengths, pipeline stages");
+	finding_suggest(r->result, f, "rebalance the work: shards, experts, sequence lengths, pipeline stages");
 	f->rank = e->ranks[at].of->rank;
 	tally longest = { 0 };
 	for (size_t i = 0; i < e->ranks[at].of->n_device; i++)

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "item_sync.warn", SETTING_SHARE, "1%", "idle of the device behind them" },
+	{ "item_sync.warn", SETTING_SHARE, "1%", "idle time of the device after the calls" },
 };
 
 /* Only where it really waits for the device. */
@@ -25,12 +25,12 @@ static void run(rule_run *r)
 	int64_t lost = rule_idle_behind(r, TRAIT_SCALAR, is_read, &reads);
 	uint64_t n_steps = r->e->n_steps ? r->e->n_steps * r->e->n_ranks : 1;
 
-	rule_saw(r, "%s reads, %s, device idle behind them %s", say_count(r, reads.n), say_each(r, reads.ns),
+	rule_saw(r, "%s reads, %s, device idle after them %s", say_count(r, reads.n), say_each(r, reads.ns),
 		 say_each(r, lost));
 	if (reads.n < n_steps || !rule_exceeds(r, lost, WARN))
 		return;
-	sonde_finding *f =
-		rule_found(r, lost, "values are read back %s", r->e->n_steps ? "inside the steps" : "in between");
+	sonde_finding *f = rule_found(r, lost, "values are copied back to the host %s",
+				      r->e->n_steps ? "inside the steps" : "in between");
 	const char *per_step =
 		r->e->n_steps ? result_format(r->result, " (%s per step)", say_count(r, reads.n / n_steps)) : "";
 	finding_evidence(r->result, f,
@@ -38,16 +38,16 @@ static void run(rule_run *r)
 			 "device is then idle for %s.",
 			 say_some(r, reads.n, "operator hands", "operators hand"), per_step ? per_step : "",
 			 say_each(r, reads.ns), say_each(r, lost));
-	finding_suggest(r->result, f,
-			"keep sums on the device and read them every n steps; replace nonzero() and masks of "
-			"unknown size");
+	finding_suggest(
+		r->result, f,
+		"keep sums on the device and read them every n steps; avoid nonzero() and masks of unknown size");
 	f->confidence = 0.9;
 	tally_link(r, f, &reads);
 }
 
 const rule item_sync_rule = {
 	.name = "item_sync",
-	.checks = "Values are read back inside the steps",
+	.checks = "Values are copied back to the host inside the steps",
 	.number = 40,
 	.needs = NEED_DEVICE,
 	.settings = settings,

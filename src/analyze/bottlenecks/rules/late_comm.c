@@ -5,9 +5,9 @@
 
 enum { AFTER, WARN };
 static const setting_def settings[] = {
-	{ "late_comm.after", SETTING_SHARE, "50%", "of the backward pass" },
+	{ "late_comm.after", SETTING_SHARE, "50%", "share of the backward pass" },
 	{ "late_comm.warn", SETTING_SHARE, "1%",
-	  "exposed communication of such steps, as a share of the time looked at" },
+	  "exposed communication of such steps, as a share of the selected time" },
 };
 
 /* Of a step: the device's part of the backward pass, and the first collective in it or behind. */
@@ -103,10 +103,10 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, lost, "gradients are sent late");
 	finding_evidence(r->result, f,
-			 "In %s of %s steps the first collective begins after more than half of the backward "
-			 "pass; sent earlier it could hide %s.",
+			 "In %s of %s steps the first collective begins after more than half of the backward pass; an "
+			 "earlier start could hide %s.",
 			 say_count(r, n_late), say_count(r, n), say_each(r, lost));
-	finding_suggest(r->result, f, "smaller buckets (bucket_cap_mb), so that the first is full earlier");
+	finding_suggest(r->result, f, "use smaller buckets (bucket_cap_mb), so that the first fills earlier");
 	f->confidence = 0.6;
 	rule_link_time(r, f, all.worst_rank, all.worst_time.start, all.worst_time.end);
 }

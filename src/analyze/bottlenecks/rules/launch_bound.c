@@ -49,8 +49,8 @@ static void tell_single(rule_run *r, sonde_finding *f, uint32_t number, int64_t 
 	finding_evidence(r->result, f, "For %s of it the host is in one call of `%.60s`.", say_ns(r, ns),
 			 row_name(&r->e->rows, at));
 	finding_suggest(r->result, f,
-			"look at this call; the first use of a device or library, a compilation or a wait for earlier "
-			"work is left out with --from");
+			"check this call; --from skips the first use of a device or library, a compilation, or a wait "
+			"for earlier work");
 	finding_affects(r->result, f, row_name(&r->e->rows, at));
 	finding_slice(r->result, f, at->slice);
 	finding_time(f, at->start_ns, row_end_ns(at));
@@ -74,7 +74,7 @@ static void run(rule_run *r)
 				      single == ROW_NONE ? "launches" : "one call of the host");
 	finding_evidence(r->result, f,
 			 "The device is idle for %s (%s of the time) while the host is inside operators and "
-			 "launches; its %s pieces of work take %s each on average.",
+			 "launches; its %s kernels and copies take %s each on average.",
 			 say_each(r, lost), say_part(r, lost), say_count(r, n_kernels),
 			 say_ns(r, n_kernels ? e->device_ns / (int64_t)n_kernels : 0));
 	f->confidence = 0.8;
@@ -82,7 +82,8 @@ static void run(rule_run *r)
 		tell_single(r, f, single, in_single);
 		return;
 	}
-	finding_suggest(r->result, f, "launch less: CUDA graphs, torch.compile, fused operators, or a larger batch");
+	finding_suggest(r->result, f,
+			"launch less: use CUDA graphs, torch.compile, fused operators, or a larger batch");
 	idle_worst worst = { 0 };
 	for (size_t i = 0; i < e->n_ranks; i++)
 		idle_worst_find(&worst, &e->ranks[i], &e->ranks[i].ops);

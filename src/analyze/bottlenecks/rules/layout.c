@@ -5,7 +5,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "layout.warn", SETTING_SHARE, "5%", "conversions, as a share of the time looked at" },
+	{ "layout.warn", SETTING_SHARE, "5%", "conversions, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -30,7 +30,7 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, moves.ns, "layouts are converted back and forth");
 	finding_evidence(r->result, f, "%s %s.",
-			 say_some(r, moves.n, "conversion of layout takes", "conversions of layout take"),
+			 say_some(r, moves.n, "layout conversion takes", "layout conversions take"),
 			 say_each(r, moves.ns));
 	finding_suggest(r->result, f,
 			"keep one layout: memory_format=torch.channels_last for model and input; avoid "

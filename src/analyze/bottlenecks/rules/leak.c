@@ -12,8 +12,9 @@
 
 enum { LEAST, STEPS };
 static const setting_def settings[] = {
-	{ "leak.least", SETTING_BYTES, "16KiB", "growth per step" },
-	{ "leak.steps", SETTING_SHARE, "80%", "of the steps that end higher than the one before" },
+	{ "leak.least", SETTING_BYTES, "16KiB", "minimum growth per step" },
+	{ "leak.steps", SETTING_SHARE, "80%",
+	  "minimum share of steps that end with more memory than the previous one" },
 };
 
 /* The device of the rank that grows most, or EVENT_NONE. False when out of memory. */
@@ -115,7 +116,7 @@ static void tell(rule_run *r, const memory_events *m, uint32_t device, const mem
 	size_t n_left;
 	const memory_event **left = find_survivors(r->e, m, device, &n_left);
 	int64_t each = (int64_t)(growth_bytes(g) / (double)(g->n_steps - 1));
-	sonde_finding *f = rule_found(r, -1, "memory grows by %s per step and never comes back", say_bytes(r, each));
+	sonde_finding *f = rule_found(r, -1, "memory grows by %s per step and is never freed", say_bytes(r, each));
 
 	r->result->failed |= !left;
 	f->severity = SONDE_CRITICAL; /* sooner or later it ends the run */
@@ -124,9 +125,8 @@ static void tell(rule_run *r, const memory_events *m, uint32_t device, const mem
 			 say_bytes(r, growth_first(g)), say_bytes(r, growth_last(g)), g->n_higher, g->n_steps - 1);
 	if (m->devices.items[device].has_addresses)
 		tell_survivors(r, f, left, n_left);
-	finding_suggest(
-		r->result, f,
-		"do not keep tensors of each step: detach() or item() what goes into lists and logs, free caches");
+	finding_suggest(r->result, f,
+			"do not keep tensors of each step: store detach() or item() in lists and logs, free caches");
 	f->confidence = 0.9;
 	free(left);
 }

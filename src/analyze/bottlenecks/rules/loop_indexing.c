@@ -9,8 +9,8 @@
 enum { TIMES, WARN };
 enum { MOST_SELECTS = 4 }; /* in a pass of a loop */
 static const setting_def settings[] = {
-	{ "loop_indexing.times", SETTING_NUMBER, "10", "repetitions in a row" },
-	{ "loop_indexing.warn", SETTING_SHARE, "1%", "the loops, as a share of the time looked at" },
+	{ "loop_indexing.times", SETTING_NUMBER, "10", "minimum consecutive repetitions" },
+	{ "loop_indexing.warn", SETTING_SHARE, "1%", "the loops, as a share of the selected time" },
 };
 
 #define SELECT "aten::select"
@@ -102,12 +102,12 @@ static void run(rule_run *r)
 	rule_saw(r, "%s loops, %s (%s)", say_count(r, loops.n), say_each(r, loops.ns), say_part(r, loops.ns));
 	if (!rule_exceeds(r, loops.ns, WARN))
 		return;
-	sonde_finding *f = rule_found(r, loops.ns, "a loop takes tensors apart element by element");
+	sonde_finding *f = rule_found(r, loops.ns, "a loop reads tensors element by element");
 	finding_evidence(r->result, f,
-			 "%s in which the same operators follow every aten::select, %s passes in all; one "
-			 "pass each would save %s.",
+			 "%s in which the same operators follow every aten::select, %s passes in total; one pass each "
+			 "would save %s.",
 			 say_some(r, loops.n, "loop", "loops"), say_count(r, n_passes), say_each(r, loops.ns));
-	finding_suggest(r->result, f, "do it with one operator over the whole tensor");
+	finding_suggest(r->result, f, "use one operator over the whole tensor");
 	f->confidence = 0.7;
 	tally_link(r, f, &loops);
 	finding_time(f, worst.start, worst.end);
@@ -115,7 +115,7 @@ static void run(rule_run *r)
 
 const rule loop_indexing_rule = {
 	.name = "loop_indexing",
-	.checks = "A Python loop goes through a tensor element by element",
+	.checks = "A Python loop reads a tensor element by element",
 	.number = 23,
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,

@@ -4,7 +4,7 @@
 enum { OCCUPANCY, WARN };
 static const setting_def settings[] = {
 	{ "low_occupancy.occupancy", SETTING_NUMBER, "25", "percent" },
-	{ "low_occupancy.warn", SETTING_SHARE, "1%", "lost, as a share of the time looked at" },
+	{ "low_occupancy.warn", SETTING_SHARE, "1%", "lost, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -44,9 +44,9 @@ static void run(rule_run *r)
 	if (!rule_exceeds(r, low.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, low.ns, "kernels leave most of the device unused");
-	finding_evidence(r->result, f, "%s less than %.3g %% occupancy, %s in all.",
+	finding_evidence(r->result, f, "%s less than %.3g %% occupancy, %s in total.",
 			 say_some(r, low.n, "kernel reaches", "kernels reach"), limit, say_each(r, all));
-	finding_suggest(r->result, f, "other block sizes, fewer registers, fused or larger kernels");
+	finding_suggest(r->result, f, "use other block sizes, fewer registers, fused or larger kernels");
 	f->confidence = 0.5;
 	tally_link(r, f, &low);
 }
@@ -56,7 +56,7 @@ const rule low_occupancy_rule = {
 	.checks = "Kernels leave most warps of the device unused",
 	.number = 44,
 	.needs = NEED_DEVICE,
-	.sign_of = "partial_wave launch_bound low_utilisation",
+	.sign_of = "partial_wave launch_bound low_utilization",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

@@ -3,8 +3,8 @@
 
 enum { BUSY, PARTS_ALLOWED };
 static const setting_def settings[] = {
-	{ "low_regions.busy", SETTING_SHARE, "50%", "busy at least this share of each part" },
-	{ "low_regions.parts", SETTING_SHARE, "10%", "parts that may be below" },
+	{ "low_regions.busy", SETTING_SHARE, "50%", "minimum busy share of each part" },
+	{ "low_regions.parts", SETTING_SHARE, "10%", "share of parts that may be below" },
 };
 
 static void run(rule_run *r)
@@ -35,10 +35,10 @@ static void run(rule_run *r)
 	if ((double)n_low <= rule_setting(r, PARTS_ALLOWED) * (double)n || (double)busy < 0.5 * (double)e->span_ns)
 		return;
 	sonde_finding *f = rule_found(r, lost, "the device is mostly idle in parts of the run");
-	finding_evidence(r->result, f,
-			 "In %s of %s equal parts of the time the device is mostly idle, although it is busy %s on "
-			 "the whole.",
-			 say_count(r, n_low), say_count(r, n), say_part(r, busy));
+	finding_evidence(
+		r->result, f,
+		"In %s of %s equal parts of the time the device is mostly idle, although it is busy %s overall.",
+		say_count(r, n_low), say_count(r, n), say_part(r, busy));
 	finding_suggest(r->result, f, "compare an idle part with a busy one in the timeline");
 	f->confidence = 0.6;
 	rule_link_idle(r, f);

@@ -3,7 +3,7 @@
 
 enum { BUSY };
 static const setting_def settings[] = {
-	{ "low_utilisation.busy", SETTING_SHARE, "50%", "busy at least this share of the time" },
+	{ "low_utilization.busy", SETTING_SHARE, "50%", "minimum busy share of the time" },
 };
 
 static void run(rule_run *r)
@@ -19,14 +19,13 @@ static void run(rule_run *r)
 	sonde_finding *f = rule_found(r, e->span_ns - busy, "the device is idle most of the time");
 	finding_evidence(r->result, f, "The device is busy %s of the time (%s of %s).", say_part(r, busy),
 			 say_each(r, busy), say_each(r, e->span_ns));
-	finding_suggest(r->result, f,
-			"give it more work at a time: a larger batch, several streams, or a smaller device");
+	finding_suggest(r->result, f, "use a larger batch, several streams, or a smaller device");
 	f->confidence = 0.7;
 	rule_link_idle(r, f);
 }
 
-const rule low_utilisation_rule = {
-	.name = "low_utilisation",
+const rule low_utilization_rule = {
+	.name = "low_utilization",
 	.checks = "The device is idle most of the time",
 	.number = 8,
 	.needs = NEED_DEVICE,

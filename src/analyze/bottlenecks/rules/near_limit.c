@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "near_limit.warn", SETTING_SHARE, "90%", "of the memory of the device" },
+	{ "near_limit.warn", SETTING_SHARE, "90%", "share of the device memory" },
 };
 
 static void run(rule_run *r)
@@ -14,7 +14,7 @@ static void run(rule_run *r)
 	int64_t peak = most.reserved > most.allocated ? most.reserved : most.allocated;
 
 	if (e->device_memory <= 0 || peak < 0) {
-		rule_no_data(r, "size of the device's memory not known");
+		rule_no_data(r, "unknown device memory size");
 		return;
 	}
 	rule_saw(r, "peak %s of %s", say_bytes(r, peak), say_bytes(r, e->device_memory));
@@ -22,9 +22,9 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, -1, "device memory is nearly full");
 	f->severity = SONDE_MEDIUM;
-	finding_evidence(r->result, f, "The peak is %s of %s; a longer sequence or another allocation ends the run.",
+	finding_evidence(r->result, f, "The peak is %s of %s; a longer sequence or another allocation may end the run.",
 			 say_bytes(r, peak), say_bytes(r, e->device_memory));
-	finding_suggest(r->result, f, "activation checkpointing, mixed precision, a smaller batch, sharding");
+	finding_suggest(r->result, f, "use activation checkpointing, mixed precision, a smaller batch, sharding");
 	rule_link_place(r, f, most.track, most.time_ns);
 }
 

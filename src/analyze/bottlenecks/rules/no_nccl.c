@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "no_nccl.warn", SETTING_SHARE, "1%", "idle of the device meanwhile" },
+	{ "no_nccl.warn", SETTING_SHARE, "1%", "idle time of the device during them" },
 };
 
 static void run(rule_run *r)
@@ -17,10 +17,10 @@ static void run(rule_run *r)
 		rule_no_data(r, "no collectives");
 		return;
 	}
-	rule_saw(r, "%s collectives on the host, device idle meanwhile %s", say_count(r, calls.n), say_each(r, lost));
+	rule_saw(r, "%s collectives on the host, device idle during them %s", say_count(r, calls.n), say_each(r, lost));
 	if (!rule_exceeds(r, lost, WARN))
 		return;
-	sonde_finding *f = rule_found(r, lost, "collectives run on the processor");
+	sonde_finding *f = rule_found(r, lost, "collectives run on the host");
 	finding_evidence(r->result, f, "%s on the host; the device is idle for %s of that.",
 			 say_some(r, calls.n, "collective runs", "collectives run"), say_each(r, lost));
 	finding_suggest(r->result, f, "init_process_group(\"nccl\")");
@@ -30,7 +30,7 @@ static void run(rule_run *r)
 
 const rule no_nccl_rule = {
 	.name = "no_nccl",
-	.checks = "Collectives of devices run on the processor",
+	.checks = "Collectives of device tensors run on the host",
 	.number = 28,
 	.needs = NEED_DEVICE,
 	.sign_of = "straggler",

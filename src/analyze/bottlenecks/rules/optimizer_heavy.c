@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "optimizer_heavy.warn", SETTING_SHARE, "10%", "the optimizer, as a share of the time looked at" },
+	{ "optimizer_heavy.warn", SETTING_SHARE, "10%", "the optimizer, as a share of the selected time" },
 };
 
 static void run(rule_run *r)

@@ -4,10 +4,10 @@
 
 enum { OP, PAUSE, WARN, LEAST };
 static const setting_def settings[] = {
-	{ "overhead.op", SETTING_NS, "10us", "operators shorter than this are mostly overhead" },
-	{ "overhead.pause", SETTING_NS, "100us", "pauses shorter than this are overhead" },
-	{ "overhead.warn", SETTING_SHARE, "50%", "overhead, as a share of the time looked at" },
-	{ "overhead.least", SETTING_NUMBER, "100", "operators, at least" },
+	{ "overhead.op", SETTING_NS, "10us", "an operator shorter than this is mostly overhead" },
+	{ "overhead.pause", SETTING_NS, "100us", "a pause shorter than this is overhead" },
+	{ "overhead.warn", SETTING_SHARE, "50%", "overhead, as a share of the selected time" },
+	{ "overhead.least", SETTING_NUMBER, "100", "minimum number of operators" },
 };
 
 static void run(rule_run *r)
@@ -50,7 +50,7 @@ static void run(rule_run *r)
 			 "Larger operators take %s.",
 			 say_count(r, tiny.n), say_ns(r, (int64_t)rule_setting(r, OP)), say_each(r, tiny.ns),
 			 say_each(r, pauses), say_each(r, work));
-	finding_suggest(r->result, f, "work on more data per call: a larger batch, vectorised code, torch.compile");
+	finding_suggest(r->result, f, "process more data per call: a larger batch, vectorized code, torch.compile");
 	f->confidence = 0.8;
 	tally_link(r, f, &tiny);
 }

@@ -3,8 +3,8 @@
 
 enum { KERNELS, WARN };
 static const setting_def settings[] = {
-	{ "partial_wave.kernels", SETTING_SHARE, "20%", "these kernels, of the time of all kernels" },
-	{ "partial_wave.warn", SETTING_SHARE, "1%", "lost, as a share of the time looked at" },
+	{ "partial_wave.kernels", SETTING_SHARE, "20%", "these kernels, as a share of kernel time" },
+	{ "partial_wave.warn", SETTING_SHARE, "1%", "lost, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -44,9 +44,9 @@ static void run(rule_run *r)
 	if ((double)all <= rule_setting(r, KERNELS) * (double)kernels || !rule_exceeds(r, low.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, low.ns, "kernels are too small to fill the device");
-	finding_evidence(r->result, f, "%s blocks than the device has multiprocessors, %s in all.",
+	finding_evidence(r->result, f, "%s blocks than the device has multiprocessors, %s in total.",
 			 say_some(r, low.n, "kernel has fewer", "kernels have fewer"), say_each(r, all));
-	finding_suggest(r->result, f, "a larger batch, longer sequences, or several streams");
+	finding_suggest(r->result, f, "use a larger batch, longer sequences, or several streams");
 	f->confidence = 0.5;
 	tally_link(r, f, &low);
 }
@@ -56,7 +56,7 @@ const rule partial_wave_rule = {
 	.checks = "Kernels are too small to fill the device",
 	.number = 45,
 	.needs = NEED_DEVICE,
-	.sign_of = "launch_bound low_utilisation",
+	.sign_of = "launch_bound low_utilization",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

@@ -9,7 +9,7 @@
 
 enum { FACTOR };
 static const setting_def settings[] = {
-	{ "pipeline_bubble.factor", SETTING_NUMBER, "1.5", "times the waiting that must be" },
+	{ "pipeline_bubble.factor", SETTING_NUMBER, "1.5", "minimum factor over the unavoidable waiting" },
 };
 
 typedef struct stages {
@@ -49,16 +49,16 @@ static void judge(rule_run *r, const stages *s)
 	double p = (double)s->n, m = (double)s->least_messages / 2, theory = (p - 1) / (m + p - 1);
 	double is = s->span_ns > 0 ? (double)s->waiting_ns / (double)s->span_ns : 0;
 
-	rule_saw(r, "%.0f stages, %.0f microbatches, waiting %.1f %% of the time, %.1f %% must be", p, m, 100 * is,
+	rule_saw(r, "%.0f stages, %.0f microbatches, waiting %.1f %% of the time, %.1f %% unavoidable", p, m, 100 * is,
 		 100 * theory);
 	if (is <= rule_setting(r, FACTOR) * theory)
 		return;
 	int64_t lost = s->waiting_ns - whole_bounded(theory * (double)s->span_ns);
 	sonde_finding *f = rule_found(r, lost, "pipeline stages wait for each other too long");
 	finding_evidence(r->result, f,
-			 "%.0f stages wait %.1f %% of the time; with %.0f microbatches %.1f %% would be necessary.", p,
+			 "%.0f stages wait %.1f %% of the time; with %.0f microbatches %.1f %% is unavoidable.", p,
 			 100 * is, m, 100 * theory);
-	finding_suggest(r->result, f, "more microbatches, stages of equal length, an interleaved schedule");
+	finding_suggest(r->result, f, "use more microbatches, stages of equal length, an interleaved schedule");
 	f->confidence = 0.6;
 	tally_link(r, f, &s->waits);
 }

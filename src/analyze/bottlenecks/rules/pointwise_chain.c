@@ -4,8 +4,8 @@
 
 enum { LENGTH, WARN };
 static const setting_def settings[] = {
-	{ "pointwise_chain.length", SETTING_NUMBER, "3", "kernels in a row" },
-	{ "pointwise_chain.warn", SETTING_SHARE, "5%", "what fusing could save, as a share of the time looked at" },
+	{ "pointwise_chain.length", SETTING_NUMBER, "3", "minimum consecutive kernels" },
+	{ "pointwise_chain.warn", SETTING_SHARE, "5%", "possible saving, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -38,19 +38,19 @@ static void run(rule_run *r)
 		 say_part(r, chains.ns));
 	if (!rule_exceeds(r, chains.ns, WARN))
 		return;
-	sonde_finding *f = rule_found(r, chains.ns, "chains of elementwise kernels could be one");
-	finding_evidence(r->result, f,
-			 "At least %d elementwise kernels follow each other %s; but for the longest of "
-			 "each chain they take %s.",
-			 (int)rule_setting(r, LENGTH), say_times(r, chains.n), say_each(r, chains.ns));
-	finding_suggest(r->result, f, "torch.compile, or a fused operator");
+	sonde_finding *f = rule_found(r, chains.ns, "chains of elementwise kernels could be fused");
+	finding_evidence(
+		r->result, f,
+		"At least %d elementwise kernels follow each other %s; without the longest of each chain they take %s.",
+		(int)rule_setting(r, LENGTH), say_times(r, chains.n), say_each(r, chains.ns));
+	finding_suggest(r->result, f, "use torch.compile, or a fused operator");
 	f->confidence = 0.6;
 	tally_link(r, f, &chains);
 }
 
 const rule pointwise_chain_rule = {
 	.name = "pointwise_chain",
-	.checks = "Chains of elementwise kernels could be one",
+	.checks = "Chains of elementwise kernels could be fused",
 	.number = 46,
 	.needs = NEED_DEVICE,
 	.sign_of = "single_tensor_optimizer unfused_attention",

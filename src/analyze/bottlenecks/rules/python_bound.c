@@ -6,7 +6,7 @@
 
 enum { WARN, MOST_CODE = 2 };
 static const setting_def settings[] = {
-	{ "python_bound.warn", SETTING_SHARE, "3%", "idle while the host is outside of operators" },
+	{ "python_bound.warn", SETTING_SHARE, "3%", "idle while the host is outside operators" },
 };
 
 /* ---- Whose code it is -------------------------------------------------------------------------------------------- */
@@ -103,7 +103,7 @@ static const char *say_code(const rule_run *r, int64_t lost, const uint32_t *sit
 	if (n)
 		text = result_format(r->result, "%s of it in `%.60s` itself", say_share(r, ns[0], lost),
 				     index_text(all->ix, all->sites[sites[0]].name));
-	return text ? text : "the program's own code, or nothing recorded";
+	return text ? text : "the program's own code, or unrecorded code";
 }
 
 /* Where no code stands out. */
@@ -111,7 +111,7 @@ static const char *what_to_do(const rows *all)
 {
 	for (size_t i = 0; i < all->n_sites; i++)
 		if (all->sites[i].class == CLASS_PYTHON)
-			return "no function has much of it: call fewer and larger operators, torch.compile, CUDA "
+			return "no single function dominates: call fewer and larger operators, torch.compile, CUDA "
 			       "graphs";
 	return all->trace->is_recorded ? "put scopes around what the steps do, to see which code; move logging, "
 					 "metrics and bookkeeping out of the step"
@@ -134,8 +134,7 @@ static void tell(rule_run *r, sonde_finding *f, int64_t lost)
 	for (size_t i = 0; i < n; i++)
 		finding_affects(r->result, f, index_text(all->ix, all->sites[sites[i]].name));
 	finding_suggest(r->result, f, "%s",
-			n ? "look at what it does there: prepare it in another thread or for the next step, do it "
-			    "less often, or not at all"
+			n ? "prepare this work in another thread or for the next step, do it less often, or remove it"
 			  : what_to_do(all));
 	rule_link_worst(r, f, &worst);
 }
@@ -147,17 +146,17 @@ static void run(rule_run *r)
 
 	for (size_t i = 0; i < e->n_ranks; i++)
 		lost = add_bounded(lost, e->ranks[i].idle_other_ns);
-	rule_saw(r, "idle %s (%s) while the host is outside of operators", say_each(r, lost), say_part(r, lost));
+	rule_saw(r, "idle %s (%s) while the host is outside operators", say_each(r, lost), say_part(r, lost));
 	if (!rule_exceeds(r, lost, WARN))
 		return;
-	sonde_finding *f = rule_found(r, lost, "the device waits for code outside of any operator");
+	sonde_finding *f = rule_found(r, lost, "the device waits for code outside operators");
 	tell(r, f, lost);
 	f->confidence = 0.6;
 }
 
 const rule python_bound_rule = {
 	.name = "python_bound",
-	.checks = "The device waits for the program outside of any operator",
+	.checks = "The device waits for the program outside operators",
 	.number = 5,
 	.needs = NEED_DEVICE,
 	.sign_of = "slow_start step_outliers io_bottleneck pipeline_bubble",

@@ -5,8 +5,9 @@
 
 enum { LENGTH, WARN };
 static const setting_def settings[] = {
-	{ "queue_full.length", SETTING_NUMBER, "1024", "launches outstanding" },
-	{ "queue_full.warn", SETTING_SHARE, "1%", "idle meanwhile, as a share of the time looked at" },
+	{ "queue_full.length", SETTING_NUMBER, "1024", "outstanding launches" },
+	{ "queue_full.warn", SETTING_SHARE, "1%",
+	  "idle time of the device during it, as a share of the selected time" },
 };
 
 #define SORT_NAME sort_times
@@ -80,17 +81,16 @@ static void run(rule_run *r)
 						      .rank = e->ranks[i].of->rank };
 		intervals_done(&full);
 	}
-	rule_saw(r, "at most %s outstanding, full for %s, device idle meanwhile %s", say_count(r, (uint64_t)most),
+	rule_saw(r, "at most %s outstanding, full for %s, device idle during them %s", say_count(r, (uint64_t)most),
 		 say_each(r, all), say_each(r, lost));
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the launch queue is full and the device idle");
-	finding_evidence(
-		r->result, f,
-		"For %s (%s of the time) at least %s launches wait to run, and for %s the device does nothing.",
-		say_each(r, all), say_part(r, all), say_count(r, (uint64_t)rule_setting(r, LENGTH)),
-		say_of_it(r, lost, all));
-	finding_suggest(r->result, f, "look at what the queued work waits for: another stream, a copy, another rank");
+	finding_evidence(r->result, f,
+			 "For %s (%s of the time) at least %s launches wait to run, and for %s the device is idle.",
+			 say_each(r, all), say_part(r, all), say_count(r, (uint64_t)rule_setting(r, LENGTH)),
+			 say_of_it(r, lost, all));
+	finding_suggest(r->result, f, "check what the queued work waits for: another stream, a copy, another rank");
 	f->confidence = 0.4;
 	rule_link_time(r, f, longest.rank, longest.from_ns, longest.to_ns);
 }

@@ -4,7 +4,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "recompile.warn", SETTING_SHARE, "1%", "compiling, as a share of the time looked at" },
+	{ "recompile.warn", SETTING_SHARE, "1%", "compiling, as a share of the selected time" },
 };
 
 /* "0/1, 0/2 and 3 more": which frames, compiled for which time. */
@@ -29,18 +29,18 @@ static void tell(rule_run *r, const compile_calls *c, const tally *runs)
 	bool in_steps = r->e->n_steps > 0; /* else it may well be the first time */
 	sonde_finding *f =
 		rule_found(r, runs->ns, "%s",
-			   in_steps ? "code is compiled again during the steps" : "compilation takes much of the time");
+			   in_steps ? "code is recompiled during the steps" : "compilation takes much of the time");
 	const char *ids = list_ids(r, c);
 
 	finding_evidence(r->result, f, "The compiler runs %s%s and takes %s.", say_times(r, runs->n),
 			 in_steps ? " after the warm-up" : "", say_each(r, runs->ns));
 	if (ids)
-		finding_evidence(r->result, f, "Compiled before with other inputs: %s (frame/time).", ids);
+		finding_evidence(r->result, f, "Recompiled for other inputs: %s (frame/time).", ids);
 	finding_suggest(r->result, f, "%s",
-			in_steps || ids
-				? "TORCH_LOGS=recompiles says why; mark changing sizes with torch._dynamo.mark_dynamic"
-				: "begin to measure after the first call of each shape (--from leaves out what was "
-				  "before), or keep what is compiled on disk");
+			in_steps || ids ? "find the cause with TORCH_LOGS=recompiles; mark changing sizes with "
+					  "torch._dynamo.mark_dynamic"
+					: "measure after the first call of each shape (--from skips the start), or "
+					  "cache compiled code on disk");
 	f->confidence = 0.9;
 	tally_link(r, f, runs);
 }
@@ -67,7 +67,7 @@ static void run(rule_run *r)
 
 const rule recompile_rule = {
 	.name = "recompile",
-	.checks = "Code is compiled again during the steps",
+	.checks = "Code is recompiled during the steps",
 	.number = 51,
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,

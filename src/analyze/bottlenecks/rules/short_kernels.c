@@ -3,9 +3,9 @@
 
 enum { KERNELS, WARN };
 static const setting_def settings[] = {
-	{ "short_kernels.kernels", SETTING_SHARE, "20%", "of all kernels" },
+	{ "short_kernels.kernels", SETTING_SHARE, "20%", "minimum share of all kernels" },
 	{ "short_kernels.warn", SETTING_SHARE, "1%",
-	  "launching longer than running, as a share of the time looked at" },
+	  "excess of launch time over run time, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -35,7 +35,7 @@ static void run(rule_run *r)
 	if ((double)these.n <= rule_setting(r, KERNELS) * (double)n || !rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "kernels are shorter than their launches");
-	finding_evidence(r->result, f, "%s of %s kernels run shorter than the call that launched them.",
+	finding_evidence(r->result, f, "%s of %s kernels are shorter than the call that launched them.",
 			 say_count(r, these.n), say_count(r, n));
 	finding_suggest(r->result, f,
 			"fuse them (torch.compile), record them once as a CUDA graph, or raise the batch size");
@@ -47,7 +47,7 @@ const rule short_kernels_rule = {
 	.checks = "Kernels are shorter than their launches",
 	.number = 31,
 	.needs = NEED_DEVICE,
-	.sign_of = "launch_bound python_bound host_wait low_utilisation",
+	.sign_of = "launch_bound python_bound host_wait low_utilization",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,
 	.run = run,

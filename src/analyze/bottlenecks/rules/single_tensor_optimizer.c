@@ -4,7 +4,7 @@
 enum { OPS, WARN };
 static const setting_def settings[] = {
 	{ "single_tensor_optimizer.ops", SETTING_NUMBER, "50", "operators per call of the optimizer" },
-	{ "single_tensor_optimizer.warn", SETTING_SHARE, "1%", "the optimizer, as a share of the time looked at" },
+	{ "single_tensor_optimizer.warn", SETTING_SHARE, "1%", "the optimizer, as a share of the selected time" },
 };
 
 static int64_t idle_inside(const evidence *e, const row *scope)
@@ -69,11 +69,9 @@ static void run(rule_run *r)
 	if (!scopes.n || !rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the optimizer updates one tensor at a time");
-	finding_evidence(r->result, f,
-			 "The optimizer calls %s operators each time; %s of its %s go to calling them rather "
-			 "than to their work.",
+	finding_evidence(r->result, f, "The optimizer calls %s operators each time; %s of its %s is call overhead.",
 			 say_count(r, n_ops / n), say_each(r, lost), say_each(r, whole));
-	finding_suggest(r->result, f, "fused=True, or foreach=True where the device has no fused one");
+	finding_suggest(r->result, f, "use fused=True, or foreach=True if the device has no fused version");
 	f->confidence = 0.7;
 	tally_link(r, f, &scopes);
 }

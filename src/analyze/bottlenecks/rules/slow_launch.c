@@ -5,8 +5,8 @@
 
 enum { CALL, WARN };
 static const setting_def settings[] = {
-	{ "slow_launch.call", SETTING_NS, "50us", "the shortest call that counts" },
-	{ "slow_launch.warn", SETTING_SHARE, "1%", "beyond the usual length, as a share of the time looked at" },
+	{ "slow_launch.call", SETTING_NS, "50us", "minimum length of a slow call" },
+	{ "slow_launch.warn", SETTING_SHARE, "1%", "excess over the usual length, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -51,9 +51,7 @@ static void run(rule_run *r)
 			 "queue, memory, another thread, lazy loading of a kernel).",
 			 say_some(r, slow.n, "launch call takes", "launch calls take"), say_ns(r, least),
 			 say_ns(r, usual));
-	finding_suggest(r->result, f,
-			"leave the first steps out of the measurement; avoid allocations and other threads' "
-			"driver calls in between");
+	finding_suggest(r->result, f, "skip the first steps; avoid allocations and driver calls of other threads");
 	f->confidence = 0.5;
 	tally_link(r, f, &slow);
 }

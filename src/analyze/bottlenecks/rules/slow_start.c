@@ -3,7 +3,7 @@
 
 enum { STEPS, LEAST };
 static const setting_def settings[] = {
-	{ "slow_start.steps", SETTING_NUMBER, "10", "median steps before the first" },
+	{ "slow_start.steps", SETTING_NUMBER, "10", "minimum number of median steps before the first" },
 	{ "slow_start.least", SETTING_NS, "5s", "at least" },
 };
 
@@ -21,7 +21,7 @@ static void run(rule_run *r)
 			slice = steps[i].slice;
 		}
 	if (!n || e->options->use_steps || e->options->use_time) {
-		rule_no_data(r, "only a part is looked at");
+		rule_no_data(r, "only a part of the trace is selected");
 		return;
 	}
 	rule_saw(r, "%s before the first step", say_ns(r, first));
@@ -31,11 +31,11 @@ static void run(rule_run *r)
 	sonde_finding *f = rule_found(r, -1, "the first step begins after %s", say_ns(r, first));
 	finding_lost(f, first, first + e->span_ns / (int64_t)e->n_ranks);
 	f->severity = f->share >= 0.4 ? SONDE_HIGH : SONDE_MEDIUM;
-	finding_evidence(r->result, f, "%s pass before the first step, as long as %.0f steps.", say_ns(r, first),
+	finding_evidence(r->result, f, "The first step begins after %s, as long as %.0f steps.", say_ns(r, first),
 			 e->median_step_ns ? (double)first / (double)e->median_step_ns : 0);
 	finding_suggest(r->result, f,
-			"keep compiled code (TORCHINDUCTOR_FX_GRAPH_CACHE, a persistent cache), load weights "
-			"lazily, prepare data while the model loads");
+			"cache compiled code (TORCHINDUCTOR_FX_GRAPH_CACHE, a persistent cache), load weights lazily, "
+			"prepare data while the model loads");
 	finding_time(f, 0, first);
 	finding_slice(r->result, f, slice);
 }

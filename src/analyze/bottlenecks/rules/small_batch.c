@@ -6,7 +6,7 @@
 enum { USE };
 static const setting_def settings[] = {
 	{ "small_batch.use", SETTING_SHARE, "70%",
-	  "of the device, its memory and the processor at the 95th percentile" },
+	  "utilization utilization of the device, its memory and the processor at the 95th percentile" },
 };
 
 static int by_value(const void *a, const void *b)
@@ -54,14 +54,14 @@ static void run(rule_run *r)
 	int64_t allocated = rule_peak(r, ALLOCATION_TOTAL).allocated;
 
 	if (e->device_memory <= 0 || allocated < 0) {
-		rule_no_data(r, "size of the device's memory not known");
+		rule_no_data(r, "unknown device memory size");
 		return;
 	}
 	use_parts parts = rule_device_use(r);
 	double limit = rule_setting(r, USE), memory = (double)allocated / (double)e->device_memory;
 	double processor = processor_use(r), use = parts.n ? use_percentile(&parts, 95) : 1;
 	rule_saw(r, "device %.1f %%, its memory %.1f %%, processor %s", 100 * use, 100 * memory,
-		 processor < 0 ? "not known" : say_share(r, whole_bounded(processor * 1e6), 1000000));
+		 processor < 0 ? "unknown" : say_share(r, whole_bounded(processor * 1e6), 1000000));
 	if (use < limit && memory < limit && processor < limit)
 		tell(r, &parts, memory);
 	VEC_DONE(&parts);
@@ -72,7 +72,7 @@ const rule small_batch_rule = {
 	.checks = "The device, its memory and the processor all have room for a larger batch",
 	.number = 12,
 	.needs = NEED_DEVICE | NEED_ALLOCATIONS,
-	.sign_of = "dataloader sync_loader launch_bound python_bound item_sync explicit_sync low_utilisation overhead "
+	.sign_of = "dataloader sync_loader launch_bound python_bound item_sync explicit_sync low_utilization overhead "
 		   "uneven_use exposed_comm straggler",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,

@@ -3,9 +3,9 @@
 
 enum { BYTES, COUNT, WARN };
 static const setting_def settings[] = {
-	{ "small_collectives.bytes", SETTING_BYTES, "256KiB", "a small one" },
-	{ "small_collectives.count", SETTING_SHARE, "50%", "of all that are small" },
-	{ "small_collectives.warn", SETTING_SHARE, "1%", "exposed small ones, as a share of the time looked at" },
+	{ "small_collectives.bytes", SETTING_BYTES, "256KiB", "maximum size of a small collective" },
+	{ "small_collectives.count", SETTING_SHARE, "50%", "minimum share of small collectives" },
+	{ "small_collectives.warn", SETTING_SHARE, "1%", "exposed small collectives, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -41,10 +41,10 @@ static void run(rule_run *r)
 	if ((double)small.n <= rule_setting(r, COUNT) * (double)n || !rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "collectives are too small");
-	finding_evidence(r->result, f, "%s of %s collectives move less than %s each; not hidden they take %s.",
+	finding_evidence(r->result, f, "%s of %s collectives move less than %s each; their exposed time is %s.",
 			 say_count(r, small.n), say_count(r, n), say_bytes(r, (int64_t)rule_setting(r, BYTES)),
 			 say_each(r, lost));
-	finding_suggest(r->result, f, "put several into one: larger buckets, flattened tensors, coalescing");
+	finding_suggest(r->result, f, "combine them: larger buckets, flattened tensors, coalescing");
 	f->confidence = 0.7;
 	tally_link(r, f, &small);
 }

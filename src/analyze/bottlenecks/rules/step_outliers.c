@@ -7,8 +7,8 @@
 
 enum { DEVIATIONS, WARN };
 static const setting_def settings[] = {
-	{ "step_outliers.deviations", SETTING_NUMBER, "3", "standard deviations beyond the median" },
-	{ "step_outliers.warn", SETTING_SHARE, "1%", "beyond the median, as a share of the time looked at" },
+	{ "step_outliers.deviations", SETTING_NUMBER, "3", "minimum standard deviations over the median" },
+	{ "step_outliers.warn", SETTING_SHARE, "1%", "excess over the median, as a share of the selected time" },
 };
 
 static int by_value(const void *a, const void *b)
@@ -82,11 +82,11 @@ static void tell_reason(rule_run *r, sonde_finding *f, const rows_step *worst)
 		finding_evidence(r->result, f, "There `%.60s` takes %s longer than in the others.", name,
 				 say_ns(r, longer));
 		finding_affects(r->result, f, name);
-		finding_suggest(r->result, f, "look at `%.60s` in step %" PRId64, name, worst->number);
+		finding_suggest(r->result, f, "check `%.60s` in step %" PRId64, name, worst->number);
 	} else {
 		finding_suggest(r->result, f,
-				"look at step %" PRId64 ", in which no single name explains it: garbage collection, "
-				"other programs, the machine",
+				"check step %" PRId64
+				"; no single name explains it: check garbage collection, other programs, the machine",
 				worst->number);
 	}
 }
@@ -115,12 +115,12 @@ static void run(rule_run *r)
 	if (!worst || !rule_exceeds(r, slow.ns, WARN))
 		return;
 	sonde_finding *f = rule_found(r, slow.ns, "some steps take far longer than the others");
-	finding_evidence(r->result, f,
-			 "%s of %zu steps %s more than %s, %.3g deviations beyond the median of %s; the worst is "
-			 "step %" PRId64 " with %s.",
-			 say_count(r, slow.n), e->rows.n_steps, slow.n == 1 ? "takes" : "take",
-			 say_ns(r, whole_bounded(limit)), rule_setting(r, DEVIATIONS), say_ns(r, e->median_step_ns),
-			 worst->number, say_ns(r, worst->dur_ns));
+	finding_evidence(
+		r->result, f,
+		"%s of %zu steps %s more than %s, %.3g deviations over the median of %s; the worst is step %" PRId64
+		" with %s.",
+		say_count(r, slow.n), e->rows.n_steps, slow.n == 1 ? "takes" : "take", say_ns(r, whole_bounded(limit)),
+		rule_setting(r, DEVIATIONS), say_ns(r, e->median_step_ns), worst->number, say_ns(r, worst->dur_ns));
 	tell_reason(r, f, worst);
 	tally_link(r, f, &slow);
 }

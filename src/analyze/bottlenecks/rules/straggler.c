@@ -7,8 +7,8 @@
 
 enum { FACTOR, STEPS };
 static const setting_def settings[] = {
-	{ "straggler.factor", SETTING_NUMBER, "1.1", "times longer are the steps because of it" },
-	{ "straggler.steps", SETTING_SHARE, "50%", "of the steps the same rank is the last" },
+	{ "straggler.factor", SETTING_NUMBER, "1.1", "minimum factor by which it makes steps longer" },
+	{ "straggler.steps", SETTING_SHARE, "50%", "minimum share of steps in which the same rank is last" },
 };
 
 /* The rank's own step of that number, or the reference's. */

@@ -3,8 +3,8 @@
 
 enum { DELAY, WARN };
 static const setting_def settings[] = {
-	{ "stream_wait.delay", SETTING_NS, "100us", "the shortest wait that counts" },
-	{ "stream_wait.warn", SETTING_SHARE, "1%", "waiting, as a share of the time looked at" },
+	{ "stream_wait.delay", SETTING_NS, "100us", "minimum length of a wait" },
+	{ "stream_wait.warn", SETTING_SHARE, "1%", "waiting, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -17,10 +17,10 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, lost, "queued work waits although the device is idle");
 	finding_evidence(r->result, f,
-			 "The device is idle for more than %s %s although its next work was already "
-			 "launched: it waits for an event, a copy or another rank.",
+			 "The device is idle for more than %s %s although its next work is already launched: it waits "
+			 "for an event, a copy or another rank.",
 			 say_ns(r, (int64_t)rule_setting(r, DELAY)), say_times(r, waits.n));
-	finding_suggest(r->result, f, "look at what the named work depends on; drop stream waits that are not needed");
+	finding_suggest(r->result, f, "check the dependencies of the named work; remove unneeded stream waits");
 	f->confidence = 0.6;
 	tally_link(r, f, &waits);
 }

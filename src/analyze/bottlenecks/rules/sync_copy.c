@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "sync_copy.warn", SETTING_SHARE, "1%", "idle of the device behind the calls" },
+	{ "sync_copy.warn", SETTING_SHARE, "1%", "idle time of the device after the calls" },
 };
 
 static void run(rule_run *r)
@@ -11,13 +11,13 @@ static void run(rule_run *r)
 	tally calls = { 0 };
 	int64_t lost = rule_idle_behind(r, TRAIT_SYNC_COPY, NULL, &calls);
 
-	rule_saw(r, "%s calls, %s, device idle behind them %s", say_count(r, calls.n), say_each(r, calls.ns),
+	rule_saw(r, "%s calls, %s, device idle after them %s", say_count(r, calls.n), say_each(r, calls.ns),
 		 say_each(r, lost));
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the host blocks in copies");
 	finding_evidence(r->result, f, "%s the host for %s; the device is then idle for %s.",
-			 say_some(r, calls.n, "synchronous copy holds", "synchronous copies hold"),
+			 say_some(r, calls.n, "synchronous copy blocks", "synchronous copies block"),
 			 say_each(r, calls.ns), say_each(r, lost));
 	finding_suggest(r->result, f, "use the Async call (non_blocking=True) with pinned memory");
 	f->confidence = 0.8;

@@ -24,7 +24,7 @@ static void run(rule_run *r)
 		 say_each(r, lost));
 	if (!own.n || !rule_exceeds(r, lost, WARN))
 		return;
-	sonde_finding *f = rule_found(r, lost, "the training thread makes its batches itself");
+	sonde_finding *f = rule_found(r, lost, "the training thread loads its own batches");
 	finding_evidence(r->result, f, "The loader has no worker processes (num_workers=0): %s %s%s.",
 			 say_some(r, own.n, "batch costs", "batches cost"), say_each(r, own.ns), say_per_rank(r));
 	finding_suggest(r->result, f, "set num_workers to 2 or more, with persistent_workers");
@@ -33,7 +33,7 @@ static void run(rule_run *r)
 
 const rule sync_loader_rule = {
 	.name = "sync_loader",
-	.checks = "Batches are made by the training thread itself",
+	.checks = "The training thread loads its own batches",
 	.number = 2,
 	.sign_of = "dataloader",
 	.settings = settings,

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "sync_memset.warn", SETTING_SHARE, "1%", "idle of the device behind the calls" },
+	{ "sync_memset.warn", SETTING_SHARE, "1%", "idle time of the device after the calls" },
 };
 
 static void run(rule_run *r)
@@ -11,13 +11,13 @@ static void run(rule_run *r)
 	tally calls = { 0 };
 	int64_t lost = rule_idle_behind(r, TRAIT_SYNC_MEMSET, NULL, &calls);
 
-	rule_saw(r, "%s calls, %s, device idle behind them %s", say_count(r, calls.n), say_each(r, calls.ns),
+	rule_saw(r, "%s calls, %s, device idle after them %s", say_count(r, calls.n), say_each(r, calls.ns),
 		 say_each(r, lost));
 	if (!rule_exceeds(r, lost, WARN))
 		return;
 	sonde_finding *f = rule_found(r, lost, "the host blocks in memsets");
 	finding_evidence(r->result, f, "%s the host for %s; the device is then idle for %s.",
-			 say_some(r, calls.n, "synchronous memset holds", "synchronous memsets hold"),
+			 say_some(r, calls.n, "synchronous memset blocks", "synchronous memsets block"),
 			 say_each(r, calls.ns), say_each(r, lost));
 	finding_suggest(r->result, f, "use the Async call");
 	f->confidence = 0.8;

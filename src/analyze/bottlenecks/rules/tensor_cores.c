@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "tensor_cores.warn", SETTING_SHARE, "1%", "these kernels, as a share of the time looked at" },
+	{ "tensor_cores.warn", SETTING_SHARE, "1%", "these kernels, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -20,8 +20,8 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, products.ns / 2, "tensor cores are not used");
 	finding_evidence(r->result, f,
-			 "No kernel uses tensor cores; matrix products and convolutions take %s, which they would at "
-			 "least halve.",
+			 "No kernel uses tensor cores; matrix products and convolutions take %s, which tensor cores "
+			 "would at least halve.",
 			 say_each(r, products.ns));
 	finding_suggest(r->result, f, "use automatic mixed precision with bfloat16 or float16");
 	f->confidence = 0.7;

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "tf32.warn", SETTING_SHARE, "1%", "these kernels, as a share of the time looked at" },
+	{ "tf32.warn", SETTING_SHARE, "1%", "these kernels, as a share of the selected time" },
 };
 
 static void run(rule_run *r)

@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "to_host.warn", SETTING_SHARE, "5%", "exposed copies, as a share of the time looked at" },
+	{ "to_host.warn", SETTING_SHARE, "5%", "exposed copies, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -18,15 +18,15 @@ static void run(rule_run *r)
 	finding_evidence(r->result, f, "%s %s%s, %s while the device computes nothing.",
 			 say_some(r, copies.n, "copy to the host takes", "copies to the host take"),
 			 say_each(r, copies.ns), say_per_rank(r), say_of_it(r, lost, copies.ns));
-	finding_suggest(r->result, f,
-			"copy less often (every n steps), into pinned memory, with non_blocking=True on a "
-			"stream of its own");
+	finding_suggest(
+		r->result, f,
+		"copy less often (every n steps), into pinned memory, with non_blocking=True on a separate stream");
 	tally_link(r, f, &copies);
 }
 
 const rule to_host_rule = {
 	.name = "to_host",
-	.checks = "Copies from the device to the host hold up computation",
+	.checks = "Copies from the device to the host delay computation",
 	.number = 3,
 	.needs = NEED_DEVICE,
 	.settings = settings,

@@ -6,7 +6,7 @@
 
 enum { WARN, MULTIPLE };
 static const setting_def settings[] = {
-	{ "unaligned.warn", SETTING_SHARE, "1%", "these products, as a share of the time looked at" },
+	{ "unaligned.warn", SETTING_SHARE, "1%", "these products, as a share of the selected time" },
 	{ "unaligned.multiple", SETTING_NUMBER, "8", "sizes should be multiples of this" },
 };
 
@@ -85,7 +85,7 @@ static void run(rule_run *r)
 		rule_found(r, odd.ns / 2, "matrix sizes are not multiples of %d", (int)rule_setting(r, MULTIPLE));
 	finding_evidence(r->result, f, "%s of %s matrix products in 16 bits have weights of odd sizes and take %s.",
 			 say_count(r, odd.n), say_count(r, n), say_each(r, odd.ns));
-	finding_suggest(r->result, f, "pad vocabulary and hidden sizes to a multiple of 8, better 64");
+	finding_suggest(r->result, f, "pad vocabulary and hidden sizes to a multiple of 8, preferably 64");
 	f->confidence = 0.6;
 	tally_link(r, f, &odd);
 }

@@ -3,8 +3,10 @@
 
 enum { HIGH, LOW };
 static const setting_def settings[] = {
-	{ "uneven_use.high", SETTING_SHARE, "70%", "reached in one of twenty steps, or it is never well used" },
-	{ "uneven_use.low", SETTING_SHARE, "10%", "not reached in one of twenty steps: it is idle at times" },
+	{ "uneven_use.high", SETTING_SHARE, "70%",
+	  "95th percentile of utilization: below it the device is never well used" },
+	{ "uneven_use.low", SETTING_SHARE, "10%",
+	  "5th percentile of utilization: below it the device is idle at times" },
 };
 
 /* Percentiles as what they say of a twentieth. */
@@ -13,7 +15,7 @@ static void tell(const rule_run *r, sonde_finding *f, bool is_never, double leas
 	const char *parts = r->e->n_steps ? "steps" : "hundredths of the time";
 
 	if (is_never)
-		finding_evidence(r->result, f, "In 19 of 20 %s the device is busy %.1f %% at most.", parts, 100 * best);
+		finding_evidence(r->result, f, "In 19 of 20 %s the device is busy at most %.1f %%.", parts, 100 * best);
 	else
 		finding_evidence(
 			r->result, f,
@@ -46,7 +48,7 @@ static void run(rule_run *r)
 		tell(r, f, is_never, least, best);
 		finding_suggest(
 			r->result, f,
-			is_never ? "a larger batch, or work on several streams"
+			is_never ? "use a larger batch, or several streams"
 				 : "compare an idle part with a busy one: input, checkpoints, evaluation, logging");
 		f->confidence = 0.6;
 		rule_link_time(r, f, parts.items[0].rank, parts.items[0].from_ns, parts.items[0].to_ns);
@@ -61,7 +63,7 @@ const rule uneven_use_rule = {
 	.needs = NEED_DEVICE,
 	.sign_of = "dataloader sync_loader launch_bound python_bound item_sync explicit_sync stream_wait gpu_gaps "
 		   "straggler "
-		   "alloc_thrash sync_copy recompile no_nccl low_utilisation low_regions step_outliers pipeline_bubble "
+		   "alloc_thrash sync_copy recompile no_nccl low_utilization low_regions step_outliers pipeline_bubble "
 		   "cpu_bottleneck io_bottleneck",
 	.settings = settings,
 	.n_settings = sizeof settings / sizeof *settings,

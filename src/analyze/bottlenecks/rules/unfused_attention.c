@@ -3,7 +3,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "unfused_attention.warn", SETTING_SHARE, "2%", "between the products, as a share of the time looked at" },
+	{ "unfused_attention.warn", SETTING_SHARE, "2%", "between the products, as a share of the selected time" },
 };
 
 static void run(rule_run *r)
@@ -36,8 +36,7 @@ static void run(rule_run *r)
 		return;
 	sonde_finding *f = rule_found(r, attentions.ns, "attention is not fused");
 	finding_evidence(r->result, f,
-			 "A softmax stands between two matrix products %s; what lies between the "
-			 "products takes %s.",
+			 "A softmax is between two matrix products %s; the work between the products takes %s.",
 			 say_times(r, attentions.n), say_each(r, attentions.ns));
 	finding_suggest(r->result, f, "torch.nn.functional.scaled_dot_product_attention");
 	f->confidence = 0.8;

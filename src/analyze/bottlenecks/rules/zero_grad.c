@@ -5,7 +5,7 @@
 
 enum { WARN };
 static const setting_def settings[] = {
-	{ "zero_grad.warn", SETTING_SHARE, "1%", "filling, as a share of the time looked at" },
+	{ "zero_grad.warn", SETTING_SHARE, "1%", "filling, as a share of the selected time" },
 };
 
 static void run(rule_run *r)

@@ -280,11 +280,10 @@ sonde_status compare_as_hta(const sonde_trace *control, const sonde_trace *test,
 	if (!status)
 		status = add_tables(r, &d, select, err);
 	if (!status && (d.steps[CONTROL] < 0 || d.steps[TEST] < 0))
-		result_answer(r, "what HTA calls a trace diff; without steps it is about everything");
+		result_answer(r, "HTA's trace diff; without steps it covers the whole traces");
 	else if (!status)
 		result_answer(r,
-			      "what HTA calls a trace diff: step %" PRId64 " of the first against step %" PRId64
-			      " of the second",
+			      "HTA's trace diff: step %" PRId64 " of the first against step %" PRId64 " of the second",
 			      d.steps[CONTROL], d.steps[TEST]);
 	intern_done(&d.texts);
 	VEC_DONE(&d.names);

@@ -8,7 +8,7 @@
 #include "base/threads.h"
 
 static const setting_def more_setting = { "hta.more", SETTING_BOOL, "yes",
-					  "the critical path, operators' delays and sequences as well" };
+					  "also run critical_path, op_delays and sequences" };
 
 static const analysis *const parts[] = {
 	&temporal_analysis,  &idle_analysis,	  &kernels_analysis,	   &overlap_analysis, &bandwidth_analysis,
@@ -58,7 +58,7 @@ static void add_headline(const work *w, const sonde_trace *trace, sonde_result *
 		result_answer(r, "%s: device busy %.1f %%, %s kernels and copies on %zu rank%s", title,
 			      100 - 100 * idle / span, format_count(busy, n), w->n_ranks, w->n_ranks == 1 ? "" : "s");
 	else if (w->is_empty) /* a note says why */
-		result_answer(r, "%s: nothing ran on a device", title);
+		result_answer(r, "%s: no device rows", title);
 }
 
 /* Each part has a result of its own, so that several can be made at once. */

@@ -62,7 +62,7 @@ static void counters_are_told_by_their_names(void **state)
 	assert_null(strstr(text, "cpu temp"));
 	assert_null(strstr(text, "loss"));
 	assert_null(strstr(text, "nobody"));
-	assert_null(strstr(text, "no counters of a GPU"));
+	assert_null(strstr(text, "no GPU counters"));
 	free(text);
 	sonde_trace_free(trace);
 }
@@ -75,7 +75,7 @@ static void without_counters_it_says_what_would_have_them(void **state)
 
 	(void)state;
 	assert_says(text, "'gpu_counters': []");
-	assert_says(text, "temperature, power, clock, memory or use");
+	assert_says(text, "temperature, power, clock, memory or utilization");
 	assert_says(text, "SONDE_COUNTER");
 	free(text);
 	sonde_trace_free(trace);

@@ -293,7 +293,7 @@ static void rules_of_the_host_fire_where_planted_and_not_nearly_there(void **sta
 		{ .rule = "sync_loader", .plant = load_alone, .lost_us = 400 },
 		{ .rule = "launch_bound", .plant = wait_for_launches, .lost_us = 1990 },
 		{ .rule = "python_bound", .plant = wait_for_python, .lost_us = 2050 },
-		{ .rule = "low_utilisation", .plant = wait_most_of_the_time, .lost_us = 6050 },
+		{ .rule = "low_utilization", .plant = wait_most_of_the_time, .lost_us = 6050 },
 		{ .rule = "gpu_gaps", .plant = wait_long, .lost_us = 2000, .unit = 1000000 },
 		{ .rule = "low_regions", .plant = wait_in_some_steps, .lost_us = 3620 },
 		{ .rule = "sync_copy", .plant = copy_synchronously, .lost_us = 1000 },

@@ -81,7 +81,7 @@ static void equal_runs_are_not_told_apart(void **state)
 					     { .n_steps = 50, .kernel_ns = 800000, .seed = 2 * i + 2 } };
 		sonde_result *r = compare(shapes, 2);
 		bool is_certain = sonde_result_value(r, "is_certain").integer;
-		const char *says = "no difference that the noise of 50 steps lets see";
+		const char *says = "no difference above the noise (50 steps";
 		n_wrong += is_certain;
 		n_wrong += strcmp(verdict_of(r, "kernels", "gemm"), "same") != 0;
 		assert_int_equal(strstr(sonde_result_headline(r), says) == NULL, is_certain);
@@ -199,8 +199,8 @@ static void without_steps_calls_are_the_samples(void **state)
 
 static void one_step_or_two_say_nothing_of_noise(void **state)
 {
-	static const char *const says[] = { "1 step is too few to tell that from noise: it takes 3",
-					    "2 steps are too few to tell that from noise: it takes 3" };
+	static const char *const says[] = { "1 step is too few for a confidence interval, which needs 3",
+					    "2 steps are too few for a confidence interval, which needs 3" };
 
 	(void)state;
 	for (size_t n = 1; n <= 2; n++) {
@@ -236,7 +236,7 @@ static void of_three_the_fastest_is_named(void **state)
 
 	shapes[2].kernel_ns = 699000; /* no more than noise apart */
 	r = compare(shapes, 3);
-	assert_non_null(strstr(sonde_result_headline(r), "are the fastest of 3 and level within the noise"));
+	assert_non_null(strstr(sonde_result_headline(r), "are the fastest of 3 and equal within the noise"));
 	assert_true(has_note(r, "advice", "use any of"));
 	sonde_result_free(r);
 
@@ -353,8 +353,8 @@ static void ranks_and_steps_that_a_run_has_not_are_named_with_it(void **state)
 		const char *ranks, *by, *says;
 	} cases[] = {
 		{ "7", NULL, "two.json: the trace has no rank 7, but some from 0 to 1" },
-		{ "1", NULL, "one.json: the trace has no rank 1, only 0" },
-		{ "1", "tree", "one.json: the trace has no rank 1, only 0" },
+		{ "1", NULL, "one.json: the trace has no rank 1, only rank 0" },
+		{ "1", "tree", "one.json: the trace has no rank 1, only rank 0" },
 		{ "0,7", NULL, NULL },
 	};
 	sonde_analyze_options late = {
@@ -433,7 +433,7 @@ static void a_baseline_keeps_the_last_runs(void **state)
 		shape.seed = i;
 		sonde_result *r = compare_baseline(dir, shape, 0.03);
 		if (i == 1)
-			assert_non_null(strstr(sonde_result_headline(r), "nothing to compare with yet"));
+			assert_non_null(strstr(sonde_result_headline(r), "no earlier run to compare with"));
 		else
 			assert_non_null(strstr(sonde_result_headline(r), "no difference"));
 		if (i == 6) {

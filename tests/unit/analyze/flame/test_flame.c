@@ -86,7 +86,7 @@ static void kernels_lie_below_what_launched_them(void **state)
 	      " aten::add 20000 0 x0\n"
 	      "  cudaLaunchKernel 20000 0 x0\n"
 	      "   add 20000 20000 x1\n"
-	      "(launched by nob 40000 0 x0\n"
+	      "(unknown launch) 40000 0 x0\n"
 	      " ncclDevKernel_Al 40000 40000 x1\n");
 	sonde_trace_free(t);
 }
@@ -215,7 +215,7 @@ static void bytes_belong_to_the_innermost_slice(void **state)
 	(void)state;
 	assert_int_equal(i.status, SONDE_OK);
 	check(i.ix, (flame_options){ .by = FLAME_MEMORY },
-	      "a 700 500 x2\n b 200 200 x1\n(outside of ever 800 800 x1\n");
+	      "a 700 500 x2\n b 200 200 x1\n(outside all sli 800 800 x1\n");
 	index_free(i.ix);
 }
 

@@ -10,7 +10,7 @@ static const says cases[] = {
 	{ "op_delays", NULL,
 	  "'operator': 'aten::add', 'rank': 1, 'count': 1, 'launch_delay_ns': 5000, 'device_delay_ns': 15000, "
 	  "'kernels': 'add'" },
-	{ "op_delays", NULL, "2 of 8 kernels and copies (80.0 us) are left out" },
+	{ "op_delays", NULL, "2 of 8 kernels and copies (80.0 us) are omitted" },
 	{ "sequences", NULL, "'sequences': []" },
 	{ "call_tree", NULL,
 	  "'name': 'aten::mm', 'rank': 0, 'calls': 1, 'host_ns': 20000, 'n_kernels': 1, 'kernel_ns': 35000, "

@@ -58,7 +58,7 @@ static void options_end_with_a_number(void **state)
 		const char *label, *text;
 		assert_int_equal(sonde_result_note(r, 0, &label, &text), cases[i].left_out > 0);
 		if (cases[i].left_out)
-			assert_string_equal(text, "the first step is left out (100 ns); --warmup none keeps it");
+			assert_string_equal(text, "the first step is skipped (100 ns); --warmup none keeps it");
 		sonde_result_free(r);
 	}
 	sonde_trace_free(t);

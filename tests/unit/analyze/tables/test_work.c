@@ -48,7 +48,7 @@ static const says cases[] = {
 	  "'rank': 0, 'step': 1, 'start_ns': 0, 'dur_ns': 100000, 'kernel_ns': 35000, 'memcpy_ns': 20000, 'memset_ns': "
 	  "0, "
 	  "'communication_ns': 0, 'runtime_ns': 5000, 'loader_ns': 0, 'host_ns': 10000, 'other_ns': 30000" },
-	{ "roles", NULL, "2 steps at the end left out" },
+	{ "roles", NULL, "2 steps at the end skipped" },
 	{ "utilization", NULL,
 	  "'span_ns': 100000, 'busy_ns': 35000, 'utilization_percent': 35, 'sm_efficiency_percent': null, "
 	  "'occupancy_percent': null, 'tensor_core_percent': 0, 'n_kernels': 3" },

@@ -112,7 +112,7 @@ static void a_cut_list_is_unknown(void **state)
 {
 	static const collective_slice slices[] = { { 0, 100, 200, TO_ALL("400", "[1, 3, ...]") },
 						   { 1, 100, 200, TO_ALL("400", "[1, 3]") } };
-	static const char *const parts[] = { "what 1 calls send is not known",
+	static const char *const parts[] = { "the sizes of 1 calls are unknown",
 					     "{'source': 1, 'destination': 0, 'bytes': 400, 'count': 1}", NULL };
 
 	(void)state;

@@ -102,7 +102,7 @@ static const struct {
 	{ "2", "aten::mul", "'saved_ns': 5000, 'saved_step_ns': 5000, 'percent': 5" },
 	/* What was waited for is not the call's doing. */
 	{ "2", "cudaDeviceSynchronize", "'saved_ns': 0," },
-	{ "2", "nobody", "nothing is called \\'nobody\\'" },
+	{ "2", "nobody", "no name \\'nobody\\'" },
 };
 
 static void a_step_is_as_long_as_its_path(void **state)
@@ -143,7 +143,7 @@ static void a_graph_that_takes_too_much_memory_is_refused(void **state)
 {
 	static const char why[] =
 		"its graph of 22 rows would take about 3.44 KiB of memory, more than critical_path.memory "
-		"(1.00 KiB): choose steps with --steps, or raise it with --set";
+		"(1.00 KiB); select steps with --steps, or raise it with --set";
 	sonde_setting s = { "critical_path.memory", "1KiB" };
 	sonde_analyze_options o = { .struct_size = sizeof o, .settings = &s, .n_settings = 1 };
 	sonde_trace *t = make_device_trace(2);

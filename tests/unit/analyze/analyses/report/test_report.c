@@ -353,7 +353,7 @@ static void what_cannot_be_done_is_said(void **state)
 		assert_string_equal(err.message, cases[i].message);
 	}
 	assert_int_equal(sonde_analyze(t, "horoscope", NULL, &r, &err), SONDE_E_USAGE);
-	assert_string_equal(err.message, "there is no analysis \"horoscope\"");
+	assert_string_equal(err.message, "no analysis \"horoscope\"");
 	sonde_trace_free(t);
 	make_done(&m);
 }
