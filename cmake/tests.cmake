@@ -73,7 +73,7 @@ endfunction()
 # Other tests run at the same time: threads that wait must not spin.
 set(quiet_openmp OMP_WAIT_POLICY=passive)
 
-# libgomp synchronises in ways that TSan does not see: with both, every parallel loop is a false race.
+# libgomp synchronizes in ways that TSan does not see: with both, every parallel loop is a false race.
 set(with_openmp ${OpenMP_FOUND})
 if(SONDE_SANITIZE MATCHES thread)
 	set(with_openmp FALSE)

@@ -81,8 +81,8 @@ typedef struct tensor {
 	float *grad; /* of the loss with respect to data */
 } tensor;
 
-/* All zero. The profiler hears of memory after it was taken and before it is given back: in between, nobody else can
-   have the address. */
+/* Returns zeroed memory. The profiler is called after the allocation and before the free, so no other thread can have
+   the address in between. */
 static void *memory_new(size_t bytes, uint64_t tensor_id)
 {
 	void *memory = calloc(1, bytes);

@@ -1,5 +1,5 @@
 /*
- * From a trace to an answer: run an analysis by name, print what it found. Needs libsonde.
+ * Runs analyses of a trace by name and prints their results. Needs libsonde.
  *
  * All functions are safe on different objects from different threads.
  */
@@ -33,15 +33,15 @@ typedef struct sonde_analyze_options {
 	bool use_steps;
 	bool tree;	 /* names as a call tree */
 	bool threads;	 /* one table per thread */
-	int64_t from_ns; /* with use_time: only what began from from_ns on and before to_ns, since the trace began */
+	int64_t from_ns; /* with use_time: select events that began in [from_ns, to_ns), since the start of the trace */
 	int64_t to_ns;
 	const char *ranks;  /* "0,2-4"; NULL: all */
-	const char *warmup; /* steps at the start to leave out: "auto" (NULL), "none" or a number; not with use_steps */
-	const char *compat; /* another tool's definitions: "hta", "tracelens"; NULL: ours */
+	const char *warmup; /* steps to skip at the start: "auto" (NULL), "none" or a number; excludes use_steps */
+	const char *compat; /* another tool's definitions: "hta", "tracelens"; NULL: Sonde's */
 	const sonde_setting *settings;
 	size_t n_settings;
 	bool use_time;
-	uint64_t memory_bytes; /* of a large trace: about so much memory, 0: 1 GB; less takes longer */
+	uint64_t memory_bytes; /* approximate memory limit for a large trace; 0: 1 GB; less memory takes longer */
 } sonde_analyze_options;
 
 typedef enum sonde_format { SONDE_TEXT, SONDE_JSON, SONDE_CSV, SONDE_MARKDOWN, SONDE_HTML } sonde_format;
@@ -55,27 +55,26 @@ typedef struct sonde_print_options {
 	const char *table; /* the key of the table for CSV; NULL: the findings, else the first table */
 } sonde_print_options;
 
-/* Runs the analysis of this name, one of sonde_analysis(). options may be NULL. A recording without an index gets what
-   can be said without one; sonde_trace_prepare() before gives it one. The caller frees *ret_result. It may
-   outlive the trace: names stay where they are, and what sonde_trace_free() leaves goes with the last result. */
+/* Runs the analysis of this name, one of sonde_analysis(). options may be NULL. For a recording without an index the
+   result has only the data that needs none; call sonde_trace_prepare() first to build the index. The caller frees
+   *ret_result, which may outlive the trace: it keeps the names alive after sonde_trace_free(). */
 SONDE_API sonde_status sonde_analyze(const sonde_trace *trace, const char *name, const sonde_analyze_options *options,
 				     sonde_result **ret_result, sonde_error *err);
 
-/* The analyses there are: name and one sentence each. Returns false when index is past the last. */
+/* Lists the analyses: name and one sentence each. Returns false if index is past the last. */
 SONDE_API bool sonde_analysis(size_t index, const char **ret_name, const char **ret_summary);
 
-/* The settings that the analysis understands: key, default and one sentence each. Returns false when index is past the
-   last. */
+/* Lists the settings of the analysis: key, default and one sentence each. Returns false if index is past the last. */
 SONDE_API bool sonde_analysis_setting(const char *name, size_t index, sonde_setting *ret_default,
 				      const char **ret_summary);
 
-/* options may be NULL. Fails when the stream does. */
+/* Prints the result. options may be NULL. Fails if writing to the stream fails. */
 SONDE_API sonde_status sonde_result_print(const sonde_result *result, sonde_format format,
 					  const sonde_print_options *options, FILE *out, sonde_error *err);
 
 /*
- * What a result holds, piece by piece; the printed forms have nothing else. All that is handed out belongs to the
- * result and lives as long. An index past the last, or a name that is not there, gives NULL, false or an unknown value.
+ * Access to the contents of a result; the printed forms have nothing else. All returned pointers belong to the result
+ * and live as long. An index past the last, or an unknown name, gives NULL, false or an unknown value.
  */
 typedef enum sonde_value_type {
 	SONDE_VALUE_UNKNOWN,
@@ -103,19 +102,19 @@ typedef struct sonde_column {
 	sonde_value_type type;
 } sonde_column;
 
-/* The first line for a person, or NULL. */
+/* Returns the first line of the text form, or NULL. */
 SONDE_API const char *sonde_result_headline(const sonde_result *result);
 
-/* Single values, such as "duration_ns". */
+/* Returns a single value, such as "duration_ns". */
 SONDE_API sonde_value sonde_result_value(const sonde_result *result, const char *key);
 SONDE_API bool sonde_result_value_at(const sonde_result *result, size_t index, const char **ret_key,
 				     sonde_value *ret_value);
 
-/* Remarks: "memory", "cpu peak 312 MiB at 4.81 s". */
+/* Notes: "memory", "cpu peak 312 MiB at 4.81 s". */
 SONDE_API bool sonde_result_note(const sonde_result *result, size_t index, const char **ret_label,
 				 const char **ret_text);
 
-/* Tables, by number or by key; NULL when there is none. They and their texts live as long as the result. */
+/* Tables, by index or by key; NULL if there is none. They and their texts live as long as the result. */
 SONDE_API size_t sonde_result_n_tables(const sonde_result *result);
 SONDE_API const sonde_table *sonde_result_table(const sonde_result *result, size_t index);
 SONDE_API const sonde_table *sonde_result_find_table(const sonde_result *result, const char *key);
@@ -125,19 +124,19 @@ SONDE_API size_t sonde_table_n_rows(const sonde_table *table);
 SONDE_API size_t sonde_table_n_columns(const sonde_table *table);
 SONDE_API bool sonde_table_column(const sonde_table *table, size_t index, sonde_column *ret_column);
 SONDE_API unsigned sonde_table_depth(const sonde_table *table, size_t row); /* in a tree */
-/* A cell may have another type than its column, above all SONDE_VALUE_UNKNOWN. */
+/* Returns a cell. Its type may differ from the column's: SONDE_VALUE_UNKNOWN. */
 SONDE_API sonde_value sonde_table_cell(const sonde_table *table, size_t row, size_t column);
 
-/* What is worth changing. More may be added at the end of the struct. */
+/* Findings. Later versions may add fields at the end of the struct. */
 typedef enum sonde_severity { SONDE_LOW, SONDE_MEDIUM, SONDE_HIGH, SONDE_CRITICAL } sonde_severity;
 
 typedef struct sonde_finding {
 	const char *rule; /* "dataloader" */
 	sonde_severity severity;
-	double seconds_lost;	     /* at most; -1: unknown */
-	double share;		     /* of the time that was looked at, 0..1; -1: unknown */
+	double seconds_lost;	     /* upper bound; -1: unknown */
+	double share;		     /* of the selected time, 0..1; -1: unknown */
 	double confidence;	     /* 0..1 */
-	const char *title;	     /* "data loading holds up every step" */
+	const char *title;	     /* "data loading delays the steps" */
 	const char *suggestion;	     /* "load in more than one thread"; NULL: none */
 	const char *const *evidence; /* sentences */
 	size_t n_evidence;
@@ -152,10 +151,10 @@ typedef struct sonde_finding {
 	int64_t to_ns;
 	int64_t first_step;
 	int64_t last_step;
-	int32_t rank; /* -1: all, or there are none */
+	int32_t rank; /* -1: all, or no ranks */
 } sonde_finding;
 
-/* The most expensive first. */
+/* Findings, the most expensive first. */
 SONDE_API size_t sonde_result_n_findings(const sonde_result *result);
 SONDE_API const sonde_finding *sonde_result_finding(const sonde_result *result, size_t index);
 /* "low", "medium", "high", "critical" */

@@ -1,5 +1,5 @@
 /*
- * Two or more traces side by side: which is faster, by how much, how sure that is, and what changed. Needs libsonde.
+ * Compares two or more traces: which is faster, by how much, with which confidence, and what changed. Needs libsonde.
  */
 #ifndef SONDE_COMPARE_H
 #define SONDE_COMPARE_H
@@ -12,27 +12,26 @@ extern "C" {
 
 enum { SONDE_COMPARE_MAX = 26 }; /* traces at once */
 
-/* Set struct_size to sizeof(sonde_compare_options); everything else may stay 0. Strings are borrowed for the call. */
+/* Set struct_size to sizeof(sonde_compare_options); all other fields may be 0. Strings are borrowed for the call. */
 typedef struct sonde_compare_options {
 	size_t struct_size;
 	const char *by;		  /* one table: "step", "phase", "layer", "name" or "kernel"; NULL: all of them.
 				     "tree": two traces by the tree of their operators */
-	const char *const *names; /* of the traces, one each: files, backends; NULL: what the traces say */
-	/* What to look at: steps, ranks, times, warm-up, filter and top. compat "hta": what HTA calls a trace diff, of
-	   two traces. NULL: everything. */
+	const char *const *names; /* names of the traces, such as files or backends; NULL: from the traces */
+	/* Selects steps, ranks, times, warm-up, filter and top. compat "hta": HTA's trace diff of two traces. NULL:
+	   everything. */
 	const sonde_analyze_options *select;
-	double fail_above; /* a share: a certain slowdown by more than this is a finding "regression"; 0: none is */
-	/* A directory that keeps the last runs of a name, each a small JSON file. The one trace that is then given is
-	   compared with them and added, unless it is a regression; older ones than the last baseline_runs are removed.
-	 */
+	double fail_above; /* a significant slowdown above this share is a finding "regression"; 0: never */
+	/* A directory with the last runs of a name, each a small JSON file. The given trace (exactly one) is compared
+	   with them and added, unless it is a regression; runs older than the last baseline_runs are removed. */
 	const char *baseline;
 	const char *baseline_name; /* letters, digits, '.', '_' and '-'; NULL: "run" */
 	unsigned baseline_runs;	   /* 0: 10 */
 } sonde_compare_options;
 
 /*
- * The first trace is what the others are compared with. Each needs its index: sonde_trace_prepare(). Steps are the
- * samples, calls where there are no steps; the medians are compared, and the intervals hold with 95 %.
+ * Compares the other traces with the first one. Each needs its index: sonde_trace_prepare(). Steps are the samples, or
+ * calls if there are no steps; medians are compared, with 95 % confidence intervals.
  *
  * Values of the result: "change_percent", "low_percent", "high_percent" of the time per step (negative: faster),
  * "is_certain", "n_regressions", "best" (index of the fastest). The caller frees *ret_result.

@@ -18,12 +18,12 @@ extern "C" {
 typedef enum sonde_status {
 	SONDE_OK = 0,
 	SONDE_E_USAGE,	     /* a wrong argument */
-	SONDE_E_FORMAT,	     /* the input is not what it should be */
-	SONDE_E_TRUNCATED,   /* the input ends too early to be of any use */
+	SONDE_E_FORMAT,	     /* the input has an unexpected format */
+	SONDE_E_TRUNCATED,   /* the input is truncated and unusable */
 	SONDE_E_VERSION,     /* written by a newer Sonde, or by one too old */
-	SONDE_E_IO,	     /* the system refused: missing, no permission, disk full */
+	SONDE_E_IO,	     /* the system refused: missing file, no permission, disk full */
 	SONDE_E_MEMORY,	     /* out of memory */
-	SONDE_E_STATE,	     /* not now: already started, not started */
+	SONDE_E_STATE,	     /* wrong state: already started, not started */
 	SONDE_E_UNSUPPORTED, /* not possible on this machine */
 } sonde_status;
 

@@ -253,14 +253,14 @@ static int64_t believable(int64_t offset)
    is the right one: only the right differences are alike. */
 static bool find_offset(const collective_rank *reference, collective_rank *rank)
 {
-	enum { NEIGHBOURS = 8 };
+	enum { NEIGHBORS = 8 };
 	VEC(int64_t) differences = { 0 };
 	bool has_equal = false, ok = true;
 
 	for (key_group g = { 0 }; next_group(reference, rank, &g);)
 		has_equal |= same_size(&g);
 	for (key_group g = { 0 }; ok && next_group(reference, rank, &g);) {
-		size_t reach = has_equal ? 0 : NEIGHBOURS;
+		size_t reach = has_equal ? 0 : NEIGHBORS;
 		if (has_equal && !same_size(&g))
 			continue;
 		for (size_t i = g.a; ok && i < g.a_end; i++) {

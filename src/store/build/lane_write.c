@@ -35,7 +35,7 @@ static uint16_t share_of(double busy_ns, uint64_t span_ns)
 }
 
 /* The longest slice, and the first of equals, gives the name. */
-static index_summary summarise(const lane_row *rows, size_t n, int64_t origin_ns)
+static index_summary summarize(const lane_row *rows, size_t n, int64_t origin_ns)
 {
 	const lane_row *last = &rows[n - 1];
 	int64_t busy_ns = 0, longest_ns = -1;
@@ -181,7 +181,7 @@ static bool fill_block(packer *p, build_lane *l, lane_block *block, size_t len)
 	sum_up(p, l, l->rows, l->n);
 	for (size_t i = 0; i < block->n_summaries; i++) {
 		size_t first = i * INDEX_GROUP, n = l->n - first < INDEX_GROUP ? l->n - first : INDEX_GROUP;
-		block->summaries[i] = summarise(&l->rows[first], n, p->origin_ns);
+		block->summaries[i] = summarize(&l->rows[first], n, p->origin_ns);
 	}
 	return true;
 }

@@ -6,7 +6,7 @@ export interface Part {
 	name: string;
 	hue: number;
 	ns: number;
-} // hue 8: nothing, hardly a colour
+} // hue 8: nothing, hardly a color
 export interface Breakdown {
 	rank: number | null;
 	span: number;

@@ -119,7 +119,7 @@ function instantRects(marks: InstantMark[], from: number, to: number, px: number
 const MAGIC = 0x31524e53;
 const MANY = 0xffffff;
 
-// As the server's /range: at most one rectangle a pixel. What is shorter than a pixel shares it with its neighbours.
+// As the server's /range: at most one rectangle a pixel. What is shorter than a pixel shares it with its neighbors.
 export function range(
 	lanes: LaneSlices[],
 	from: number,

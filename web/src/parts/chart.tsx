@@ -1,4 +1,4 @@
-// A chart by uPlot, in the page's colours, with a table one click away.
+// A chart by uPlot, in the page's colors, with a table one click away.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import * as format from '../data/format';

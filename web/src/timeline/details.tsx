@@ -178,13 +178,13 @@ export function SliceDetails({ slice, store }: { slice: Slice; store: Store }) {
 						fit <kbd>F</kbd>
 					</button>
 					<button
-						onClick={() => store.neighbour('previous', 'name')}
+						onClick={() => store.neighbor('previous', 'name')}
 						aria-label="Previous of the same name"
 					>
 						◂ <kbd>[</kbd>
 					</button>
 					<button
-						onClick={() => store.neighbour('next', 'name')}
+						onClick={() => store.neighbor('next', 'name')}
 						aria-label="Next of the same name"
 					>
 						▸ <kbd>]</kbd>

@@ -240,8 +240,8 @@ export function listenKeys(scene: Scene): () => void {
 			store.isNoting.value = !isFile;
 		},
 		l: () => void copy(link({}), 'a link to this view'),
-		'[': () => void store.neighbour('previous', 'name'),
-		']': () => void store.neighbour('next', 'name'),
+		'[': () => void store.neighbor('previous', 'name'),
+		']': () => void store.neighbor('next', 'name'),
 		n: () => {
 			if (param('q')) void store.searchNext('next');
 		},
@@ -260,19 +260,19 @@ export function listenKeys(scene: Scene): () => void {
 		},
 		ArrowLeft: () => {
 			if (store.instant.peek()) void store.besideInstant('previous');
-			else if (store.selection.peek()) void store.neighbour('left');
+			else if (store.selection.peek()) void store.neighbor('left');
 			else move(-0.15);
 		},
 		ArrowRight: () => {
 			if (store.instant.peek()) void store.besideInstant('next');
-			else if (store.selection.peek()) void store.neighbour('right');
+			else if (store.selection.peek()) void store.neighbor('right');
 			else move(0.15);
 		},
 		ArrowUp: () => {
-			if (store.selection.peek()) void store.neighbour('parent');
+			if (store.selection.peek()) void store.neighbor('parent');
 		},
 		ArrowDown: () => {
-			if (store.selection.peek()) void store.neighbour('child');
+			if (store.selection.peek()) void store.neighbor('child');
 		},
 	};
 	const onKey = (event: KeyboardEvent): void => {

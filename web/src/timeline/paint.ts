@@ -60,7 +60,7 @@ function copyDown(pixels: Uint32Array, width: number, y: number, from: number, t
 		if (line !== y) pixels.copyWithin(line * width, y * width, (y + 1) * width);
 }
 
-// Fills one line. Wide boxes end with a pixel of the background, so that neighbours stay apart.
+// Fills one line. Wide boxes end with a pixel of the background, so that neighbors stay apart.
 function paintLine(line: Uint32Array, chunks: Chunk[], lane: number, frame: Frame, colors: Colors): void {
 	const { sites, back } = colors,
 		{ groupPx } = frame;

@@ -55,7 +55,7 @@ export class Scene {
 	private isPlanned = false;
 	private hasMap = false;
 	private sent: unknown[] = []; // data
-	private painted: unknown[] = []; // sites and colours
+	private painted: unknown[] = []; // sites and colors
 
 	constructor(
 		readonly store: Store,
@@ -113,7 +113,7 @@ export class Scene {
 		this.plan();
 	}
 
-	// Names and colours, when they are other ones. Names that the search did not find step back.
+	// Names and colors, when they are other ones. Names that the search did not find step back.
 	private sendSites(): void {
 		const dark = isDark.peek(),
 			marks = this.store.marks.peek(),

@@ -377,7 +377,7 @@ export class Store {
 		this.move(reveal(this.view.peek(), ref.start_ns, ref.start_ns + ref.dur_ns, this.end.peek()));
 	}
 
-	async neighbour(dir: string, by = ''): Promise<void> {
+	async neighbor(dir: string, by = ''): Promise<void> {
 		const now = this.selection.peek();
 		if (!now) return;
 		try {

@@ -45,7 +45,7 @@ export interface Tick {
 	isMajor: boolean;
 }
 
-// Round steps of 1, 2 or 5 with at least minPx between labels; five or four unlabelled parts each.
+// Round steps of 1, 2 or 5 with at least minPx between labels; five or four unlabeled parts each.
 export function ticks(view: Viewport, width: number, minPx = 110): { step: number; ticks: Tick[] } {
 	const least = Math.max(1, ((view.to - view.from) / Math.max(1, width)) * minPx);
 	const power = 10 ** Math.floor(Math.log10(least));
