@@ -53,7 +53,7 @@ async function flame(browser) {
 	await page.click('td:has-text("op3")');
 	await page.waitForSelector('h3:has-text("Callers")');
 	await page.click('text=device time');
-	await page.waitForSelector('text=This file holds time alone.');
+	await page.waitForSelector('text=This file has time only.');
 	await assertQuiet(page, seen, 'flame');
 }
 

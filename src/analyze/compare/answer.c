@@ -414,7 +414,7 @@ static void note_samples(const comparison *c, const main_measure *m)
 				"no steps, and no name that all runs call often and that takes a quarter of each");
 	bool is_auto = !c->select->warmup || strcmp(c->select->warmup, "auto") == 0;
 	if (n_warmup)
-		result_note_add(c->r, "warm-up", "left out: %s (%s)", warmups,
+		result_note_add(c->r, "warm-up", "skipped: %s (%s)", warmups,
 				is_auto ? warmup_rule : "as --warmup says");
 	if (c->runs[0].n_runs > 2)
 		result_note_add(c->r, "noise", "the intervals include variation between runs: %zu runs",

@@ -426,7 +426,7 @@ static void say(const tree_diff *d, sonde_result *r)
 		result_note_add(r, "note", "one run has no device rows: host times are compared");
 	result_note_add(r, "times", "%s", d->by_steps ? "by step and rank" : "by rank; no common steps");
 	if (d->n_warmup[0] || d->n_warmup[1])
-		result_note_add(r, "warm-up", "left out: A %zu steps, B %zu; --warmup none keeps them", d->n_warmup[0],
+		result_note_add(r, "warm-up", "skipped: A %zu steps, B %zu; --warmup none keeps them", d->n_warmup[0],
 				d->n_warmup[1]);
 }
 

@@ -14,7 +14,7 @@ enum {
 		sizeof(lane_block) + COLUMNS_ROWS / INDEX_GROUP * sizeof(index_summary) + COLUMNS_BYTES(SLICE_COLUMNS),
 	WINDOW_BYTES = 256 << 10
 };
-_Static_assert(WINDOW_BYTES >= 4 * RECORD_MAX, "a window holds a block and the one behind it");
+_Static_assert(WINDOW_BYTES >= 4 * RECORD_MAX, "a window holds a block and the next one");
 _Static_assert(sizeof(lane_block) % 8 == 0, "blocks in the window are aligned");
 
 /* ---- Out --------------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@ export function Cut({ tree }: { tree: Tree }) {
 
 	return cut && cut.nodes > 0 ? (
 		<p class="quiet">
-			{format.plural(cut.nodes, 'frame')} too small to see {cut.nodes === 1 ? 'is' : 'are'} left out
+			{format.plural(cut.nodes, 'frame')} too small to see {cut.nodes === 1 ? 'is' : 'are'} omitted
 			{cut.value > 0 ? `, ${valueText(tree, cut.value)} in total` : ''}.
 		</p>
 	) : null;

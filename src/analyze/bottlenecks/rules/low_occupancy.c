@@ -3,7 +3,7 @@
 
 enum { OCCUPANCY, WARN };
 static const setting_def settings[] = {
-	{ "low_occupancy.occupancy", SETTING_NUMBER, "25", "percent" },
+	{ "low_occupancy.occupancy", SETTING_NUMBER, "25", "maximum occupancy, in percent" },
 	{ "low_occupancy.warn", SETTING_SHARE, "1%", "lost, as a share of the selected time" },
 };
 

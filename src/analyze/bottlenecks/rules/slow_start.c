@@ -4,7 +4,7 @@
 enum { STEPS, LEAST };
 static const setting_def settings[] = {
 	{ "slow_start.steps", SETTING_NUMBER, "10", "minimum number of median steps before the first" },
-	{ "slow_start.least", SETTING_NS, "5s", "at least" },
+	{ "slow_start.least", SETTING_NS, "5s", "minimum time before the first step" },
 };
 
 static void run(rule_run *r)

@@ -6,7 +6,7 @@
 enum { USE };
 static const setting_def settings[] = {
 	{ "small_batch.use", SETTING_SHARE, "70%",
-	  "utilization utilization of the device, its memory and the processor at the 95th percentile" },
+	  "utilization of the device, its memory and the processor at the 95th percentile" },
 };
 
 static int by_value(const void *a, const void *b)
