@@ -1,4 +1,4 @@
-# The front door; CMake does the work. See CONTRIBUTING.md.
+# CMake does the work. See CONTRIBUTING.md.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 
@@ -9,20 +9,20 @@ all: # build/release/sonde, libsonde-rt.so, libsonde.so, example_*
 	@tools/setup.sh --check build
 	@tools/build.sh release product examples
 
-demo: # record a small training program and look at it
+demo: # record a small training program and print its report
 	@tools/setup.sh build
 	@tools/build.sh release product examples
 	OMP_WAIT_POLICY=passive build/release/sonde record -o build/demo.sonde --report 12 -- build/release/example_train
 	@echo
 	build/release/sonde bottlenecks build/demo.sonde
 	@echo
-	@echo 'The recording is build/demo.sonde. To look further:'
+	@echo 'The recording is build/demo.sonde. Next:'
 	@echo '  build/release/sonde serve --open build/demo.sonde'
 	@echo '  build/release/sonde report --tree build/demo.sonde'
 	@echo '  build/release/sonde summary build/demo.sonde'
 	@echo '  build/release/sonde --help'
 
-test: # everything, with and without sanitizers
+test: # all tests, with and without sanitizers
 	@tools/setup.sh test
 	@tools/setup.sh browser || echo 'test: no browser, so its tests are skipped'
 	@tools/test.sh
@@ -45,7 +45,7 @@ fuzz: # each parser for FUZZ_SECONDS
 install: all # make install PREFIX=DIR; honors DESTDIR
 	cmake --install build/release --prefix '$(PREFIX)'
 
-format: # lay out the code
+format: # format the code
 	@tools/format.sh
 
 clean:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lays out all C and C++ as .clang-format says: tools/format.sh [--check]; with --check only complains. Always with the
-# same version, because versions differ.
+# Formats all C and C++ with clang-format: tools/format.sh [--check]; --check only reports. Always uses the same version,
+# because versions differ.
 set -euo pipefail
 . "$(dirname "$0")/usage.sh"
 mode=(-i)

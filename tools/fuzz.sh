@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs each fuzz target for a while, from its seeds and from what earlier runs found: tools/fuzz.sh [seconds each]
-# An input that breaks something is left in build/fuzz/crashes/.
+# Runs each fuzz target from its seeds and the inputs of earlier runs: tools/fuzz.sh [seconds each]
+# Failing inputs are saved in build/fuzz/crashes/.
 set -euo pipefail
 . "$(dirname "$0")/usage.sh"
 shopt -s nullglob

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Pictures of every tab for the docs, light and dark, of real traces: tools/screenshots.sh [DIRECTORY]
+# Takes screenshots of every tab for the docs, light and dark, from real traces: tools/screenshots.sh [DIRECTORY]
 # DIRECTORY is docs/screenshots if not given. Needs `make`, the browser (tools/setup.sh browser) and the traces of
 # ../shared/data.
 set -euo pipefail

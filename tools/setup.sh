@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that a task needs and that are not there yet. Touches neither apt nor the network when
-# nothing is missing. Exit code 4: something is missing and could not be installed.
+# Installs missing Debian packages for a task. Uses neither apt nor the network if nothing is missing. Exit code 4: a
+# package is missing and could not be installed.
 #
 #   tools/setup.sh build|test|browser|bench|fuzz   installs; browser also has playwright-core in build/browser
-#   tools/setup.sh --check build|test|...          only says what is missing
+#   tools/setup.sh --check build|test|...          only lists what is missing
 set -euo pipefail
 . "$(dirname "$0")/usage.sh"
 

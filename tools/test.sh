@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Everything that `make test` runs: the whole suite as released and with AddressSanitizer, and the recording parts and the
-# server with ThreadSanitizer. Goes on after a failing suite and says at the end which one it was, how many tests passed and
-# failed, and which were skipped and why. A suite that cannot be built is one failed test.
+# Runs the tests of `make test`: the whole suite in release mode and with AddressSanitizer, and the recording and server tests with
+# ThreadSanitizer. Continues after a failing suite; at the end prints the failed suites, the numbers of passed and failed
+# tests, and the skipped tests with the reason. A suite that cannot be built is one failed test.
 set -uo pipefail
 . "$(dirname "$0")/usage.sh"
 [ $# = 0 ] || wrong_usage
