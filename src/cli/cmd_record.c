@@ -76,7 +76,10 @@ static const option_def record_options[] = {
 #define SETTING_VARIABLE(...)
 #include "base/record_settings.def"
 	{ .name = "args", .id = ARGS, .help = "store the program's arguments (may hold secrets)" },
-	{ .name = "interval", .id = INTERVAL, .argument = "MS", .help = "sample processes every MS milliseconds (default 100)" },
+	{ .name = "interval",
+	  .id = INTERVAL,
+	  .argument = "MS",
+	  .help = "sample processes every MS milliseconds (default 100)" },
 #undef ROW_PATH
 #undef ROW_NUMBER
 #undef ROW_LIST

@@ -91,7 +91,7 @@ static sonde_status choose_exporter(const exporter **ret_exporter, const sonde_e
 {
 	*ret_exporter = o->format ? find_exporter(o->format) : exporters[0];
 	if (!*ret_exporter)
-		return error_set(err, SONDE_E_USAGE, -1, "there is no format \"%s\" to export to", o->format);
+		return error_set(err, SONDE_E_USAGE, -1, "unknown export format \"%s\"", o->format);
 	for (size_t i = 0; !o->format && i < N_EXPORTERS; i++)
 		if (target_has_end(target, exporters[i]->ends)) {
 			*ret_exporter = exporters[i];

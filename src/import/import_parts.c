@@ -148,7 +148,6 @@ static sonde_status import_recording(opening *o, trace_part *p, int32_t rank, so
 	if (status)
 		return status;
 	status = recording_feed(t, o->builder, file->number, tell_of_part, &progress, err);
-	file->n_events = t->diagnostics.n_kept;
 	int64_t shift_ns = recording_shift_ns(o, p);
 	if (shift_ns) {
 		builder_file_shift(o->builder, file->number, shift_ns);

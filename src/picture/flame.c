@@ -146,8 +146,7 @@ static sonde_status fill_page(picture *m, const void *context, sonde_error *err)
 		status = put_one(m, "ordered", &ordered, err);
 	json_end_object(&m->data);
 	picture_note_part(m);
-	picture_note(m,
-		     "Written by sonde " SONDE_VERSION ". This page holds all of its data and asks for nothing else.");
+	picture_note(m, "Written by sonde " SONDE_VERSION ". This page is self-contained.");
 	return status;
 }
 

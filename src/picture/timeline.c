@@ -361,11 +361,11 @@ static void put_note(timeline *t)
 	if (t->n_runs)
 		picture_note(t->m, "%s shorter than %s are shown as %s boxes.", format_count(in_runs, t->n_in_runs),
 			     format_ns(small, t->small_ns), format_count(runs, t->n_runs));
-	put_count(t, t->n_short, "are left out because they are too short");
-	put_count(t, t->n_python, "are Python's");
-	put_count(t, t->n_deep, "lie too deep");
-	put_count(t, t->n_outside, "lie outside of the steps");
-	put_count(t, t->n_elsewhere, "lie in rows that are left out");
+	put_count(t, t->n_short, "are omitted because they are too short");
+	put_count(t, t->n_python, "are Python functions");
+	put_count(t, t->n_deep, "are too deep");
+	put_count(t, t->n_outside, "are outside the steps");
+	put_count(t, t->n_elsewhere, "are in omitted rows");
 	if (t->others)
 		put_count(t, t->used.n - 1, "names, those with the most time; the others share one");
 	put_kept(t, t->n_args_kept, t->n_with_args, "have their arguments, the longest first");

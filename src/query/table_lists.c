@@ -383,8 +383,8 @@ static uint64_t n_diagnostics(const sonde_index *ix)
 }
 
 static const query_column diagnostics_columns[] = {
-	COLUMN("kind", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_TEXT, "what was wrong"),
-	COLUMN("count", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_COUNT, "how often"),
+	COLUMN("kind", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_TEXT, "kind of damage"),
+	COLUMN("count", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_COUNT, "number of occurrences"),
 	COLUMN("lost", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_LOST, "1: events are missing, 0: repaired"),
 	COLUMN("file", "TEXT", OF_ROW, get_diagnostic, DIAGNOSTIC_FILE, "file of the first occurrence"),
 	COLUMN("first_byte", "INTEGER", OF_ROW, get_diagnostic, DIAGNOSTIC_BYTE, "byte of the first occurrence"),

@@ -344,11 +344,12 @@ static void done(query_cursor *cursor)
 		SITE_COLUMNS, TRACK_COLUMNS,                                                                           \
 		COLUMN("lane", "INTEGER", OF_LANE, get_lane, 0, "row of the timeline: a track at one depth"),          \
 		COLUMN("depth", "INTEGER", OF_LANE, get_lane, 1, "0: outermost"),                                      \
-		KEY_COLUMN("parent", KEY_PARENT, get_slice, SLICE_PARENT, "id of the slice around it"),                \
-		COLUMN("open", "INTEGER", OF_ROW, get_slice, SLICE_OPEN, "1: had not ended when the trace did"),       \
-		COLUMN("repaired", "INTEGER", OF_ROW, get_slice, SLICE_REPAIRED, "1: its end was missing and is set"), \
+		KEY_COLUMN("parent", KEY_PARENT, get_slice, SLICE_PARENT, "id of the enclosing slice"),                \
+		COLUMN("open", "INTEGER", OF_ROW, get_slice, SLICE_OPEN, "1: still open when the trace ended"),        \
+		COLUMN("repaired", "INTEGER", OF_ROW, get_slice, SLICE_REPAIRED,                                       \
+		       "1: its end was missing and was set"),                                                          \
 		COLUMN("args_id", "INTEGER", OF_ROW, get_slice, SLICE_ARGS_ID,                                         \
-		       "of its arguments: collectives and other tables of facts have it, too")
+		       "id of its arguments, as in collectives and other fact tables")
 
 static const query_column slices_columns[] = {
 	SLICE_COLUMNS_,

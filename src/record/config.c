@@ -213,10 +213,10 @@ static void set_defaults(record_options *o)
 static void complain(const setting *s, const char *value)
 {
 	if (s->kind == PATH)
-		fprintf(stderr, "sonde: %s is longer than %zu bytes; the default is used\n", s->variable,
+		fprintf(stderr, "sonde: %s is longer than %zu bytes; using the default\n", s->variable,
 			sizeof((record_options *)NULL)->output - 1);
 	else
-		fprintf(stderr, "sonde: %s=%s is not %s; the default is used\n", s->variable, value, s->expected);
+		fprintf(stderr, "sonde: %s=%s is not %s; using the default\n", s->variable, value, s->expected);
 }
 
 void config_from_environment(record_options *o)

@@ -35,7 +35,7 @@ far='{"ph": "X", "ts": 9223372036854775807, "dur": 3, "name": "far", "args": {"a
 make_trace one.json 100 "$far"
 apart 995000 1 one.json
 run info one.json
-want_in "$out" "1 event with a time far outside of all"
+want_in "$out" "1 event with a time far outside all"
 run report --csv one.json
 want_in "$out" "far,"
 want_in "$out" "work,,100,500000,"

@@ -438,7 +438,8 @@ static void tell(const op_table *t, sonde_result *r)
 	result_add(r, "n_device_rows", cell_count(t->w->rows.n_device));
 	result_add(r, "n_linked", cell_count(t->n_linked));
 	if (!t->w->is_empty && t->n_linked < t->w->rows.n_device)
-		result_note_add(r, "covers", "%.1f %% of the device's time: what launched the rest is not in the trace",
+		result_note_add(r, "covers",
+				"%.1f %% of the device time: the launches of the rest are not in the trace",
 				100.0 * (double)t->linked_ns / ((double)t->linked_ns + (double)t->unlinked_ns));
 	if (t->has_shapes || t->has_stacks)
 		result_note_add(r, "more", "--table %s%s%s with --csv, or --json and --html",

@@ -352,7 +352,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	for (size_t k = 0; ok && k < w->n_ranks; k++)
 		for (size_t i = 0; i < w->ranks[k].n; i++)
 			cover(&covered, WORK_AT(w, &w->ranks[k], i), op_group_of(&o, k, i) != OP_NONE);
-	work_covers(w, r, "op_categories, ops, op_args", &covered, "communication, or launched by no known call");
+	work_covers(w, r, "op_categories, ops, op_args", &covered, "communication, or without a launch in the trace");
 	ok = ok && put_kernels(&o, options, r);
 	free(totals);
 	op_calls_done(&o);

@@ -203,10 +203,10 @@ static void tell_headline(sonde_result *r, const evidence *e, bool any_data)
 	if (!steps || !worth)
 		return;
 	if (!any_data)
-		result_headline(r, "nothing could be checked: %s",
-				e->rows.n_left_out	      ? "nothing is left of the trace"
+		result_headline(r, "no rule could check the trace: %s",
+				e->rows.n_left_out	      ? "the selection is empty"
 				: !e->rows.trace->is_recorded ? "the trace has no slices"
-				: has_lost(e->rows.trace)     ? "what is left of the recording has no scopes"
+				: has_lost(e->rows.trace)     ? "the rest of the recording has no scopes"
 							      : "the program has no scopes");
 	else if (r->n_findings)
 		result_headline(r, "%zu finding%s%s%s", r->n_findings, r->n_findings == 1 ? "" : "s", worth, steps);

@@ -42,7 +42,7 @@ static void ranks_are_settled(void **state)
 		for (size_t k = 0; k < cases[i].n; k++)
 			assert_int_equal(files[k].rank, cases[i].settled[k]);
 		sonde_index *ix = finish(b);
-		assert_int_equal(diagnosed(ix, "the same rank in several files: numbered in their order"),
+		assert_int_equal(diagnosed(ix, "files of a rank that other files have, numbered by their order"),
 				 cases[i].is_said);
 		index_free(ix);
 	}

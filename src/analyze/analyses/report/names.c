@@ -323,7 +323,7 @@ sonde_status report_add_names(sonde_result *r, const profile *p, const sonde_ana
 	if (!rows->n && o->filter && p->nodes.n)
 		result_note_add(r, "note", "no name matches \"%s\"", o->filter);
 	else if (!rows->n && o->use_time)
-		result_note_add(r, "note", "nothing begins in the time that was asked for");
+		result_note_add(r, "note", "no events begin in the selected time");
 	if (t && !p->nodes.n && trace_has_samples(p->trace)) { /* a program that names nothing: what it used */
 		t->n_shown = 0;
 		result_add_processes(r, p->trace);

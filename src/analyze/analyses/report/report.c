@@ -144,8 +144,8 @@ static sonde_status report_run(const sonde_trace *trace, const sonde_analyze_opt
 	if (report_find_sort(o->sort) < 0)
 		return error_set(
 			err, SONDE_E_USAGE, -1,
-			"cannot sort by '%s'; there are total, self, calls, avg, min, max, std, percent, p50, p95, "
-			"p99, name, allocated, freed and peak",
+			"cannot sort by '%s'; choose total, self, calls, avg, min, max, std, percent, p50, p95, "
+			"p99, name, allocated, freed or peak",
 			o->sort);
 	if (o->tree && o->threads)
 		return error_set(err, SONDE_E_USAGE, -1, "--tree and --threads exclude each other");

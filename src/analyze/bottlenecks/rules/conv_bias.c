@@ -1,4 +1,4 @@
-/* A convolution adds a bias that the batch normalisation behind it takes away again. */
+/* A convolution adds a bias that the batch normalization behind it takes away again. */
 #include "analyze/bottlenecks/rule.h"
 
 #include <string.h>

@@ -120,7 +120,7 @@ static void tell(rule_run *r, const memory_events *m, uint32_t device, const mem
 
 	r->result->failed |= !left;
 	f->severity = SONDE_CRITICAL; /* sooner or later it ends the run */
-	finding_evidence(r->result, f, "What is allocated on %s grows from %s to %s, in %zu of %zu steps.",
+	finding_evidence(r->result, f, "Allocated memory on %s grows from %s to %s, in %zu of %zu steps.",
 			 trace_device_name(r->e->rows.trace, m->devices.items[device].id, name, sizeof name),
 			 say_bytes(r, growth_first(g)), say_bytes(r, growth_last(g)), g->n_higher, g->n_steps - 1);
 	if (m->devices.items[device].has_addresses)

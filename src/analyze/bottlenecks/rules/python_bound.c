@@ -113,10 +113,10 @@ static const char *what_to_do(const rows *all)
 		if (all->sites[i].class == CLASS_PYTHON)
 			return "no single function dominates: call fewer and larger operators, torch.compile, CUDA "
 			       "graphs";
-	return all->trace->is_recorded ? "put scopes around what the steps do, to see which code; move logging, "
-					 "metrics and bookkeeping out of the step"
-				       : "record it again with with_stack=True, to see which code; move logging, "
-					 "metrics and bookkeeping out of the step";
+	return all->trace->is_recorded ? "add scopes inside the steps to see the code; move logging, metrics and "
+					 "bookkeeping out of the step"
+				       : "record with with_stack=True to see the code; move logging, metrics and "
+					 "bookkeeping out of the step";
 }
 
 static void tell(rule_run *r, sonde_finding *f, int64_t lost)

@@ -242,7 +242,7 @@ static void arguments_come_back_byte_for_byte(void **state)
 		  "[{'ph':'B','name':'a','pid':1,'tid':1,'ts':1,'args':{'x':1}},@{'ph':'E','pid':1,'tid':1,'ts':2,'"
 		  "args':{'y':2}}]",
 		  "slice 1/1 [1000 +1000] :a {'x':1}\n"
-		  "repaired 1 from @1: argument lists of ends whose begins have one, left out\n"
+		  "repaired 1 from @1: arguments of ends whose begins have some, skipped\n"
 		  "2 events, 0 lost\n" },
 	};
 

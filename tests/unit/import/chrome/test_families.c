@@ -23,7 +23,7 @@ static void a_key_may_have_numbers_and_texts(void **state)
 		  "slice 1/1 [3000 +1000] :a {'n': 7}\n"
 		  "slice 1/1 [5000 +1000] :a {'n': 123456789012345678901234567890}\n"
 		  "slice 1/1 [7000 +1000] :a {'n': 007}\n"
-		  "repaired 1 from @1: values that are not JSON, kept as they stand\n"
+		  "repaired 1 from @1: values that are not JSON, kept as text\n"
 		  "4 events, 0 lost\n" },
 		{ "several keys that change one after the other",
 		  "[{'ph':'X','name':'a','pid':1,'tid':1,'ts':1,'dur':1,'args':{'n': 1,'m': 1}},"

@@ -79,7 +79,7 @@ static void values_beside_the_events_keep_their_bytes(void **state)
 			   "1 events, 0 lost\n" },
 		{ "a value that is no JSON", "{'traceEvents': [" SLICE "], 'n': @NaN}",
 		  SLICE_IS "meta n = NaN\n"
-			   "repaired 1 from @1: values that are not JSON, kept as they stand\n"
+			   "repaired 1 from @1: values that are not JSON, kept as text\n"
 			   "1 events, 0 lost\n" },
 	};
 

@@ -121,8 +121,8 @@ static void missing_and_doubled_members(void **state)
 		  "args':{'x':'y','z':null,'n':NaN}},"
 		  "@{'ph':'C','name':'d','ts':1,'args':{'x':'y','z':5}}]",
 		  "value 0 1000 :d = 5\n"
-		  "repaired 1 from @2: values that are not JSON, kept as they stand\n"
-		  "repaired 1 from @3: counter values that are no numbers, left out\n"
+		  "repaired 1 from @2: values that are not JSON, kept as text\n"
+		  "repaired 1 from @3: values of counters that are not numbers, skipped\n"
 		  "lost 3 from @1: counter events without a number\n"
 		  "4 events, 3 lost\n" },
 	};
@@ -248,14 +248,14 @@ static void after_damage_the_next_event_is_found(void **state)
 		  "instant 0/0 1000 :a\n"
 		  "instant 0/0 2000 :b\n"
 		  "instant 0/0 3000 :c\n"
-		  "repaired 2 from @1: pieces of text between events that are none, skipped\n"
+		  "repaired 2 from @1: pieces of text between events, skipped\n"
 		  "3 events, 0 lost\n" },
 		{ "a closing bracket too early",
 		  "[{'ph':'i','name':'a','ts':1}]@,{'ph':'i','name':'b','ts':2},{'ph':'i','name':'c','ts':3}]",
 		  "instant 0/0 1000 :a\n"
 		  "instant 0/0 2000 :b\n"
 		  "instant 0/0 3000 :c\n"
-		  "repaired 1 from @1: pieces of text between events that are none, skipped\n"
+		  "repaired 1 from @1: pieces of text between events, skipped\n"
 		  "3 events, 0 lost\n" },
 		{ "a closing bracket too early, in an object",
 		  "{'traceEvents':[{'ph':'i','name':'a','ts':1}],@{'ph':'i','name':'b','ts':2},{'ph':'i','name':'c','"
@@ -269,7 +269,7 @@ static void after_damage_the_next_event_is_found(void **state)
 		{ "two traces in one file", "[{'ph':'i','name':'a','ts':1}]@[{'ph':'i','name':'b','ts':2}]\n",
 		  "instant 0/0 1000 :a\n"
 		  "instant 0/0 2000 :b\n"
-		  "repaired 1 from @1: pieces of text between events that are none, skipped\n"
+		  "repaired 1 from @1: pieces of text between events, skipped\n"
 		  "2 events, 0 lost\n" },
 	};
 

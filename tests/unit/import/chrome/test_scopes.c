@@ -12,13 +12,13 @@ static void arguments_of_an_end_count_where_the_begin_has_none(void **state)
 		  "[{'ph':'B','name':'a','pid':1,'tid':1,'ts':1,'args':{'n':1}},@{'ph':'E','pid':1,'tid':1,'ts':2,"
 		  "'args':{'r':7}}]",
 		  "slice 1/1 [1000 +1000] :a {'n':1}\n"
-		  "repaired 1 from @1: arguments of ends whose begins have some, left out\n"
+		  "repaired 1 from @1: arguments of ends whose begins have some, skipped\n"
 		  "2 events, 0 lost\n" },
 		{ "of both, and the end comes first",
 		  "[@{'ph':'E','pid':1,'tid':1,'ts':2,'args':{'r':7}},{'ph':'B','name':'a','pid':1,'tid':1,'ts':1,"
 		  "'args':{'n':1}}]",
 		  "slice 1/1 [1000 +1000] :a {'n':1}\n"
-		  "repaired 1 from @1: arguments of ends whose begins have some, left out\n"
+		  "repaired 1 from @1: arguments of ends whose begins have some, skipped\n"
 		  "2 events, 0 lost\n" },
 		{ "of an end that comes first",
 		  "[{'ph':'E','pid':1,'tid':1,'ts':2,'args':{'r':7}},{'ph':'B','name':'a','pid':1,'tid':1,'ts':1}]",

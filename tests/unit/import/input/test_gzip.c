@@ -33,8 +33,8 @@ static void zeros_behind_the_data_are_padding(void **state)
 	} cases[] = {
 		{ 1, "", NULL },
 		{ 512 << 10, "", NULL }, /* more than the buffer */
-		{ 100, "x", "there is something else behind the gzip data" },
-		{ 0, "PK", "there is something else behind the gzip data" },
+		{ 100, "x", "unexpected data after the gzip data" },
+		{ 0, "PK", "unexpected data after the gzip data" },
 	};
 	blob text = make_text(5000);
 
@@ -57,7 +57,7 @@ static void zeros_behind_the_data_are_padding(void **state)
 static void cut_data_is_told(void **state)
 {
 	(void)state;
-	check_cuts(&gzip_decoder, gzipped, "the gzip data ends too early");
+	check_cuts(&gzip_decoder, gzipped, "the gzip data is truncated");
 }
 
 static void damage_is_told_by_its_kind(void **state)
@@ -68,7 +68,7 @@ static void damage_is_told_by_its_kind(void **state)
 	(void)state;
 	packed.ptr[packed.len - 6] ^= 1; /* the checksum */
 	free(decode(&gzip_decoder, packed, 1 << 20, &damage).ptr);
-	assert_string_equal(damage, "the gzip data is damaged: its checksum is wrong");
+	assert_string_equal(damage, "the gzip data is damaged: wrong checksum");
 	packed.ptr[2] = 7; /* the method */
 	free(decode(&gzip_decoder, packed, 1 << 20, &damage).ptr);
 	assert_string_equal(damage, "the gzip data is damaged: its method of compression is unknown");
