@@ -62,8 +62,8 @@ typedef struct sonde_event_arg {
 	bool is_recorded; /* false: a shape that was left out, because shapes were not recorded */
 	int64_t i64;
 	double f64;
-	const char *string; /* "" for other types */
-	const int64_t *dims;
+	const char *string;  /* "" for other types */
+	const int64_t *dims; /* of a shape, also the addresses of a call stack */
 	size_t n_dims;
 } sonde_event_arg;
 

@@ -246,16 +246,14 @@ static payload_keyed_arg keyed_of(const sonde_arg *arg)
 	return (payload_keyed_arg){ .type = arg->type, .key = text_of(arg->key, KEY_MAX) };
 }
 
-void sonde_instant_args(const char *name, sonde_category category, const sonde_arg *args, size_t n_args)
+void event_put_instant(uint32_t name_id, const sonde_arg *args, size_t n_args)
 {
 	uint32_t mode = record_mode_now();
 	payload_keyed_arg keyed[NAME_MAX_ARGS];
 	size_t lens[NAME_MAX_ARGS];
-
-	if (!sonde_on_(SONDE_ACTIVE_CPU_))
-		return;
-	payload_instant head = { .name_id = name_intern(NAME_MARK, category, name) };
+	const payload_instant head = { .name_id = name_id };
 	size_t n_words = payload_words_instant(&head);
+
 	if (n_args > NAME_MAX_ARGS)
 		n_args = NAME_MAX_ARGS;
 	for (size_t i = 0; i < n_args; i++) {
@@ -269,6 +267,12 @@ void sonde_instant_args(const char *name, sonde_category category, const sonde_a
 	for (size_t i = 0; i < n_args; i++)
 		at = put_arg(payload_put_keyed_arg(at, &keyed[i]), &args[i], mode, lens[i]);
 	event_end(start, at, EVENT_INSTANT);
+}
+
+void sonde_instant_args(const char *name, sonde_category category, const sonde_arg *args, size_t n_args)
+{
+	if (sonde_on_(SONDE_ACTIVE_CPU_))
+		event_put_instant(name_intern(NAME_MARK, category, name), args, n_args);
 }
 
 void sonde_counter(const char *name, double value)

@@ -8,6 +8,7 @@
  *   writer.c      the thread that encodes sealed chunks into the file
  *   names.c       names to 16-bit ids; text.h: short texts at once
  *   events.c      everything that is more than one word
+ *   collector.h   what collectors may call
  *   memory.c      who holds how much
  *   clock.c       ticks, and pairs of ticks and nanoseconds
  *
@@ -207,6 +208,7 @@ void start_in_child(void);
 
 /* events.c */
 void event_put_words(uint32_t code, const uint64_t *words, size_t n_words);
+void event_put_instant(uint32_t name_id, const sonde_arg *args, size_t n_args);
 void event_put_stack(void); /* of the event before, when stacks are recorded */
 
 static inline uint64_t clock_ticks(void)

@@ -121,6 +121,19 @@ typedef struct walk_op_meta {
 	walk_arg arg;
 } walk_op_meta;
 
+/* Work on a stream of a device. Fields from `kind` on are 0 or NULL where they are unknown. */
+typedef struct walk_device {
+	const trace_site *site;
+	uint32_t stream;
+	uint64_t launch;
+	int64_t start_ns, end_ns;
+	uint64_t kind; /* device_work */
+	uint64_t bytes;
+	uint64_t grid[3], block[3];
+	const uint64_t *stack; /* addresses, innermost first; valid during the call */
+	size_t n_stack;
+} walk_device;
+
 typedef struct walk_counts {
 	uint64_t n_slices, n_instants, n_counters, n_flows, n_memory, n_device;
 	uint64_t n_open, n_repaired, n_unmatched_ends, n_clamped, n_outside, n_unknown, n_damaged, n_too_deep;
@@ -139,8 +152,7 @@ typedef struct walk_sink {
 	void (*memory)(void *context, const walk_memory *m);
 	bool launches_are_slices; /* those of an imported trace are given to begin and end, not to launch */
 	void (*launch)(void *context, const trace_site *site, int64_t time_ns, uint32_t stream, uint64_t id);
-	void (*device)(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
-		       int64_t end_ns);
+	void (*device)(void *context, const walk_device *d);
 	void (*snapshot)(void *context, const walk_snapshot *s);
 	void (*op_meta)(void *context, const walk_op_meta *m);
 	void (*meta)(void *context, const char *key, size_t key_len, const char *value, size_t value_len);

@@ -279,16 +279,40 @@ static void on_launch(void *context, const trace_site *site, int64_t time_ns, ui
 	set_stream(context, q, stream);
 }
 
-static void on_device(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
-		      int64_t end_ns)
+/* Facts about the work, and its stack as a list of addresses. */
+static void each_device_arg(const walk_device *d, void (*each)(void *context, const walk_arg *arg), void *context)
 {
-	queued_event *q = add(context, SONDE_EVENT_DEVICE, site, start_ns);
+	walk_device_args(d, each, context);
+	if (d->n_stack)
+		each(context, &(walk_arg){ .key = "stack",
+					   .key_len = 5,
+					   .type = SONDE_ARG_SHAPE_,
+					   .dims = d->stack,
+					   .n_dims = d->n_stack });
+}
+
+static packed_args *pack_device_args(sonde_events *x, const walk_device *d)
+{
+	arg_size size = { 0 };
+	arg_place place;
+
+	each_device_arg(d, measure_arg, &size);
+	packed_args *args = size.n ? new_args(x, &size, &place) : NULL;
+	if (args)
+		each_device_arg(d, place_arg, &place);
+	return args;
+}
+
+static void on_device(void *context, const walk_device *d)
+{
+	queued_event *q = add(context, SONDE_EVENT_DEVICE, d->site, d->start_ns);
 
 	if (!q)
 		return;
-	q->event.dur_ns = end_ns - start_ns;
-	q->event.id = launch;
-	set_stream(context, q, stream);
+	q->event.dur_ns = d->end_ns - d->start_ns;
+	q->event.id = d->launch;
+	give_args(q, pack_device_args(context, d));
+	set_stream(context, q, d->stream);
 }
 
 /* The argument has the key, and the event that as its name. */

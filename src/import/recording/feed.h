@@ -117,7 +117,7 @@ uint32_t feed_queue_track(feed *f, uint32_t queue);
 void feed_name_thread(feed *f, uint32_t track, const char *name, size_t len);
 /* The site of a slice, an instant, a flow ... */
 uint32_t feed_site_of(feed *f, const trace_site *site);
-uint32_t feed_device_site_of(feed *f, const trace_site *site);
+uint32_t feed_device_site_of(feed *f, const walk_device *d);
 /* The same for an id of the current stream, fast. */
 uint32_t feed_site_of_id(feed *f, uint32_t id, const trace_site *site);
 uint32_t feed_string(feed *f, uint32_t string);
@@ -128,8 +128,7 @@ void feed_instant(void *context, const trace_site *site, int64_t time_ns, const 
 void feed_begin(void *context, slice *s, const event *e);
 void feed_end(void *context, slice *s);
 void feed_launch(void *context, const trace_site *site, int64_t time_ns, uint32_t queue, uint64_t id);
-void feed_device(void *context, const trace_site *site, uint32_t queue, uint64_t launch, int64_t start_ns,
-		 int64_t end_ns);
+void feed_device(void *context, const walk_device *d);
 void feed_note_op(void *context, const walk_op_meta *m);
 void feed_stack(void *context, const uint64_t *addresses, size_t n);
 /* Everything on the stack of the thread has ended. */

@@ -187,6 +187,20 @@ static void put_late_notes(feed *f)
 	}
 }
 
+/* The index has no table of stacks yet: a stack is an argument. */
+static void add_stack(arg_set *a, const uint64_t *addresses, size_t n)
+{
+	char text[8192];
+	size_t len = 0;
+
+	text[len++] = '[';
+	for (size_t i = 0; i < n && len < sizeof text - 24; i++)
+		len += (size_t)snprintf(text + len, sizeof text - len, "%s\"0x%" PRIx64 "\"", i ? ", " : "",
+					addresses[i]);
+	text[len++] = ']';
+	arg_key(a, "stack", 5), arg_json(a, text, len);
+}
+
 /* The call stack of what began, or was allocated, right before. */
 void feed_stack(void *context, const uint64_t *addresses, size_t n)
 {
@@ -196,18 +210,11 @@ void feed_stack(void *context, const uint64_t *addresses, size_t n)
 			     : top && top->op	   ? &top->op->args
 			     : top && top->is_late ? &top->late
 						   : NULL;
-	char text[2048];
-	size_t len = 0;
 
 	if (!saved)
 		return;
 	arg_set_load(&f->args, *saved);
-	text[len++] = '[';
-	for (size_t i = 0; i < n && len < sizeof text - 24; i++)
-		len += (size_t)snprintf(text + len, sizeof text - len, "%s\"0x%" PRIx64 "\"", i ? ", " : "",
-					addresses[i]);
-	text[len++] = ']';
-	arg_key(&f->args, "stack", 5), arg_json(&f->args, text, len);
+	add_stack(&f->args, addresses, n);
 	free(*saved);
 	*saved = arg_set_save(&f->args);
 }
@@ -402,20 +409,29 @@ void feed_launch(void *context, const trace_site *site, int64_t time_ns, uint32_
 	put_slice(f, (uint32_t)f->at.stack.n, &out);
 }
 
-void feed_device(void *context, const trace_site *site, uint32_t queue, uint64_t launch, int64_t start_ns,
-		 int64_t end_ns)
+static uint32_t device_args(feed *f, const walk_device *d)
+{
+	arg_set_clear(&f->args);
+	walk_device_args(d, add_arg, &f->args);
+	if (d->n_stack)
+		add_stack(&f->args, d->stack, d->n_stack);
+	return arg_set_finish(&f->args);
+}
+
+void feed_device(void *context, const walk_device *d)
 {
 	feed *f = context;
-	builder_slice out = { .start_ns = start_ns,
-			      .dur_ns = end_ns - start_ns,
-			      .site = feed_device_site_of(f, site),
-			      .correlation = correlation_of(f, launch) };
+	builder_slice out = { .start_ns = d->start_ns,
+			      .dur_ns = d->end_ns - d->start_ns,
+			      .site = feed_device_site_of(f, d),
+			      .correlation = correlation_of(f, d->launch) };
 
 	feed_allocation_done(f);
-	if (f->queue != queue || f->queue_stream != f->stream) {
-		f->queue_track = feed_queue_track(f, queue);
-		f->queue = queue;
+	if (f->queue != d->stream || f->queue_stream != f->stream) {
+		f->queue_track = feed_queue_track(f, d->stream);
+		f->queue = d->stream;
 		f->queue_stream = f->stream;
 	}
+	out.args = device_args(f, d);
 	builder_slices(f->builder, f->queue_track, &out, 1);
 }

@@ -105,10 +105,20 @@ uint32_t feed_site_of(feed *f, const trace_site *site)
 }
 
 /* Not the site of an operation of the same name on the host. */
-uint32_t feed_device_site_of(feed *f, const trace_site *site)
+uint32_t feed_device_site_of(feed *f, const walk_device *d)
 {
-	return builder_site(f->builder, feed_string(f, site->name), feed_string(f, site->category),
-			    class_of(f->trace, site) == CLASS_MEMORY ? CLASS_COPY : CLASS_KERNEL, NAME_DEVICE);
+	static const uint8_t classes[N_DEVICE_WORKS] = {
+		[DEVICE_WORK_KERNEL] = CLASS_KERNEL,  [DEVICE_WORK_COPY_IN] = CLASS_COPY,
+		[DEVICE_WORK_COPY_OUT] = CLASS_COPY,  [DEVICE_WORK_COPY_WITHIN] = CLASS_COPY,
+		[DEVICE_WORK_COPY_PEER] = CLASS_COPY, [DEVICE_WORK_SET] = CLASS_COPY,
+		[DEVICE_WORK_SYNC] = CLASS_SYNC,      [DEVICE_WORK_COMMUNICATION] = CLASS_KERNEL,
+	};
+	uint8_t class = d->kind < N_DEVICE_WORKS ? classes[d->kind] : CLASS_OTHER;
+
+	if (class == CLASS_OTHER) /* its kind is unknown */
+		class = class_of(f->trace, d->site) == CLASS_MEMORY ? CLASS_COPY : CLASS_KERNEL;
+	return builder_site(f->builder, feed_string(f, d->site->name), feed_string(f, d->site->category), class,
+			    NAME_DEVICE);
 }
 
 uint32_t feed_site_of_id(feed *f, uint32_t id, const trace_site *site)

@@ -14,6 +14,7 @@
 #ifndef SONDE_IMPORT_RECORDING_WALK_H
 #define SONDE_IMPORT_RECORDING_WALK_H
 
+#include "format/recording/device_work.h"
 #include "format/recording/events.h"
 #include "format/recording/payloads.h"
 #include "import/recording/recording.h"
@@ -39,8 +40,21 @@ typedef struct walk_end {
 	bool is_taken;
 } walk_end;
 
-/* Of a process: operations that have left their thread's stack without their end, and ends without their operation. */
+typedef struct walk_stack {
+	size_t first, n; /* in addresses; n 0: not seen yet */
+} walk_stack;
+
+/* Call stacks by their ids. */
+typedef struct walk_stacks {
+	intern_table ids; /* 8 bytes each; numbers are the indexes of places */
+	VEC(walk_stack) places;
+	VEC(uint64_t) addresses;
+} walk_stacks;
+
+/* Of a process: call stacks, operations that have left their thread's stack without their end, and ends without their
+   operation. */
 typedef struct walk_apart {
+	walk_stacks stacks;
 	slice_list pending;
 	VEC(walk_end) ends;
 } walk_apart;
@@ -63,5 +77,7 @@ void walk_apart_done(walk_apart *a);
 
 /* Calls back for every argument of a slice's begin, in words for a person. */
 void walk_args(const trace_site *site, const event *e, void (*each)(void *context, const walk_arg *arg), void *context);
+/* The same for what is known about the work of a device, but for its stack. */
+void walk_device_args(const walk_device *d, void (*each)(void *context, const walk_arg *arg), void *context);
 
 #endif

@@ -83,6 +83,36 @@ static void keyed_args(payload_reader r, void (*each)(void *context, const walk_
 	}
 }
 
+static bool has_size(const uint64_t *size)
+{
+	return size[0] || size[1] || size[2];
+}
+
+void walk_device_args(const walk_device *d, void (*each)(void *context, const walk_arg *arg), void *context)
+{
+	const char *kind = device_work_text(d->kind);
+
+	if (kind)
+		each(context, &(walk_arg){ .key = "kind",
+					   .key_len = 4,
+					   .type = SONDE_ARG_STR_,
+					   .text = kind,
+					   .text_len = strlen(kind) });
+	if (d->bytes)
+		each(context, &(walk_arg){ .key = "bytes",
+					   .key_len = 5,
+					   .type = SONDE_ARG_I64_,
+					   .i64 = d->bytes <= INT64_MAX ? (int64_t)d->bytes : INT64_MAX });
+	if (has_size(d->grid))
+		each(context,
+		     &(walk_arg){
+			     .key = "grid", .key_len = 4, .type = SONDE_ARG_SHAPE_, .dims = d->grid, .n_dims = 3 });
+	if (has_size(d->block))
+		each(context,
+		     &(walk_arg){
+			     .key = "block", .key_len = 5, .type = SONDE_ARG_SHAPE_, .dims = d->block, .n_dims = 3 });
+}
+
 void walk_args(const trace_site *site, const event *e, void (*each)(void *context, const walk_arg *arg), void *context)
 {
 	payload_reader r = payload_of(e);

@@ -89,4 +89,7 @@ void walk_apart_done(walk_apart *a)
 {
 	VEC_DONE(&a->pending);
 	VEC_DONE(&a->ends);
+	intern_done(&a->stacks.ids);
+	VEC_DONE(&a->stacks.places);
+	VEC_DONE(&a->stacks.addresses);
 }

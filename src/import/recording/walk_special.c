@@ -181,19 +181,91 @@ static void on_launch(walk *w, payload_reader r)
 				p.launch_id);
 }
 
-static void on_device(walk *w, payload_reader r)
+static void give_device(walk *w, walk_device *d)
+{
+	w->counts.n_device++;
+	d->start_ns = trace_bounded_ns(d->start_ns);
+	d->end_ns = d->start_ns + checked_duration(w, trace_bounded_ns(d->end_ns) - d->start_ns);
+	keep_inside(w, &d->start_ns, &d->end_ns);
+	if (w->sink->device)
+		w->sink->device(w->sink->context, d);
+}
+
+static void on_stream_slice(walk *w, payload_reader r)
 {
 	payload_stream_slice p;
 
-	if (!payload_get_stream_slice(&r, &p))
+	if (payload_get_stream_slice(&r, &p))
+		give_device(w, &(walk_device){ .site = walk_site(w, p.name_id),
+					       .stream = (uint32_t)p.stream_id,
+					       .launch = p.launch_id,
+					       .start_ns = p.start_ns,
+					       .end_ns = p.end_ns });
+}
+
+/* The place of a stack, known or not; NULL when out of memory. */
+static walk_stack *stack_of(walk *w, uint64_t id)
+{
+	walk_stacks *s = &w->apart.stacks;
+	uint32_t number = intern(&s->ids, (const char *)&id, sizeof id);
+	walk_stack *place = number == INTERN_NONE   ? NULL
+			    : number == s->places.n ? VEC_ADD(&s->places)
+						    : &s->places.items[number];
+
+	w->failed |= !place;
+	return place;
+}
+
+static void on_stack_of_id(walk *w, payload_reader r)
+{
+	walk_stacks *s = &w->apart.stacks;
+	payload_stack_of_id p;
+	walk_stack *place = payload_get_stack_of_id(&r, &p) ? stack_of(w, p.stack_id) : NULL;
+
+	if (!place || place->n)
 		return;
-	int64_t start_ns = trace_bounded_ns(p.start_ns), end_ns = trace_bounded_ns(p.end_ns);
-	w->counts.n_device++;
-	end_ns = start_ns + checked_duration(w, end_ns - start_ns);
+	place->first = s->addresses.n;
+	for (; payload_left(&r); place->n++) {
+		uint64_t *address = VEC_ADD(&s->addresses);
+		w->failed |= !address;
+		if (!address)
+			return;
+		*address = *r.at++;
+	}
+}
+
+static void on_device_slice(walk *w, payload_reader r)
+{
+	payload_device_slice p;
+
+	if (!payload_get_device_slice(&r, &p))
+		return;
+	const walk_stack *stack = p.stack_id ? stack_of(w, p.stack_id) : NULL;
+	bool has_stack = stack && stack->n;
+	give_device(w, &(walk_device){ .site = walk_site(w, p.name_id),
+				       .stream = (uint32_t)p.stream_id,
+				       .launch = p.launch_id,
+				       .start_ns = p.start_ns,
+				       .end_ns = p.end_ns,
+				       .kind = p.kind,
+				       .bytes = p.bytes,
+				       .grid = { p.grid_x, p.grid_y, p.grid_z },
+				       .block = { p.block_x, p.block_y, p.block_z },
+				       .stack = has_stack ? &w->apart.stacks.addresses.items[stack->first] : NULL,
+				       .n_stack = has_stack ? stack->n : 0 });
+}
+
+static void on_gauge(walk *w, payload_reader r)
+{
+	payload_gauge p;
+
+	if (!payload_get_gauge(&r, &p))
+		return;
+	int64_t start_ns = trace_bounded_ns(p.time_ns), end_ns = start_ns;
 	keep_inside(w, &start_ns, &end_ns);
-	if (w->sink->device)
-		w->sink->device(w->sink->context, walk_site(w, p.name_id), (uint32_t)p.stream_id, p.launch_id, start_ns,
-				end_ns);
+	w->counts.n_counters++;
+	if (w->sink->counter)
+		w->sink->counter(w->sink->context, walk_site(w, p.name_id), start_ns, p.value);
 }
 
 static void on_pause(walk *w, payload_reader r)
@@ -228,7 +300,16 @@ void walk_special(walk *w, const event *e, uint32_t id)
 		on_launch(w, r);
 		break;
 	case EVENT_STREAM_SLICE:
-		on_device(w, r);
+		on_stream_slice(w, r);
+		break;
+	case EVENT_STACK_OF_ID:
+		on_stack_of_id(w, r);
+		break;
+	case EVENT_DEVICE_SLICE:
+		on_device_slice(w, r);
+		break;
+	case EVENT_GAUGE:
+		on_gauge(w, r);
 		break;
 	case EVENT_META:
 		on_meta(w, r);

@@ -167,20 +167,17 @@ static inline void rec_launch(void *context, const trace_site *site, int64_t tim
 	rec_note(r, "%slaunch %s%s", rec_gap(r), rec_name(r, site), id ? "" : " without an id");
 }
 
-static inline void rec_device(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
-			      int64_t end_ns)
+static inline void rec_device(void *context, const walk_device *d)
 {
 	recorded *r = context;
 	const recording_stream *s = &r->trace->streams.items[r->thread->stream];
-	const trace_site *queue = recording_site_of(s, stream);
+	const trace_site *queue = recording_site_of(s, d->stream);
 	char buffer[32];
 
-	(void)launch;
-	rec_note(r, "%sdevice %s on %s/%s@%lld..%lld", rec_gap(r), rec_name(r, site),
-		 queue ? recording_device_name(r->trace, r->thread->stream, queue->record->category, buffer,
-					       sizeof buffer)
+	rec_note(r, "%sdevice %s on %s/%s@%lld..%lld", rec_gap(r), rec_name(r, d->site),
+		 queue ? recording_device_name(r->trace, r->thread->stream, queue->record->category, buffer, sizeof buffer)
 		       : "?",
-		 queue ? rec_name(r, queue) : "?", (long long)start_ns, (long long)end_ns);
+		 queue ? rec_name(r, queue) : "?", (long long)d->start_ns, (long long)d->end_ns);
 }
 
 static inline void rec_named(void *context, const trace_thread *thread, const char *name, size_t len, bool process)

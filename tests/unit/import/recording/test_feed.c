@@ -88,14 +88,12 @@ static void on_end(void *context, slice *s)
 	to->bytes += s->bytes;
 }
 
-static void on_device(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
-		      int64_t end_ns)
+static void on_device(void *context, const walk_device *d)
 {
-	sum *to = sum_of(context, "slice", site);
+	sum *to = sum_of(context, "slice", d->site);
 
-	(void)stream, (void)launch;
-	add_ns(to, end_ns - start_ns);
-	to->self_ns += end_ns - start_ns;
+	add_ns(to, d->end_ns - d->start_ns);
+	to->self_ns += d->end_ns - d->start_ns;
 }
 
 /* The index has the samples of the processes as counters too. */

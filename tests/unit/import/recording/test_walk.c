@@ -89,11 +89,10 @@ static void log_launch(void *context, const trace_site *site, int64_t time_ns, u
 	note(context, "launch %s@%d on %u:%d", name_of(context, site), (int)time_ns, stream, (int)id);
 }
 
-static void log_device(void *context, const trace_site *site, uint32_t stream, uint64_t launch, int64_t start_ns,
-		       int64_t end_ns)
+static void log_device(void *context, const walk_device *d)
 {
-	note(context, "device %s@%d..%d on %u:%d", name_of(context, site), (int)start_ns, (int)end_ns, stream,
-	     (int)launch);
+	note(context, "device %s@%d..%d on %u:%d", name_of(context, d->site), (int)d->start_ns, (int)d->end_ns,
+	     d->stream, (int)d->launch);
 }
 
 static void log_meta(void *context, const char *key, size_t key_len, const char *value, size_t value_len)
