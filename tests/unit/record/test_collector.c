@@ -155,7 +155,6 @@ static void everything_reaches_the_reader_and_the_index(void **state)
 	assert_int_equal(f.n_instants, 1);
 	assert_int_equal(f.n_launches, 1);
 
-	assert_int_equal(sonde_trace_prepare(t, NULL, &err), SONDE_OK);
 	assert_answer(t, "SELECT args FROM slices WHERE name = 'gemm' AND dur = 30",
 		      "{\"kind\": \"kernel\", \"grid\": [128, 2, 1], \"block\": [256, 1, 1], "
 		      "\"stack\": [\"0x1000\", \"0x2040\", \"0xffffffffff601000\"]}");
