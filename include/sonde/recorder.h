@@ -2,7 +2,8 @@
  * The file of a program that is recorded from outside, as `sonde record` does. Needs libsonde.
  *
  *   sonde_recorder_open()            before the program starts; it runs with SONDE_OUTPUT=<path>.part.%p
- *   sonde_recorder_process()         once for each process, sonde_recorder_sample() every so often
+ *   sonde_sampler_take()             every so often; or, with figures of your own, sonde_recorder_process() once for
+ *                                    each process and sonde_recorder_sample()
  *   sonde_recorder_close()           after the program ended; or sonde_recorder_abandon() if it never started
  *   sonde_recorder_running()         which of its processes still record
  *   sonde_recorder_left()            shared memory that killed programs left
@@ -51,6 +52,21 @@ SONDE_API void sonde_recorder_process(sonde_recorder *recorder, int32_t pid, int
 
 /* Adds n samples. Errors are counted in the recording, never fatal. */
 SONDE_API void sonde_recorder_sample(sonde_recorder *recorder, const sonde_process_sample *samples, size_t n);
+
+/*
+ * Samples a program and all its descendants: CPU time, memory, threads, page faults, bytes read and written, as /proc
+ * has them. A process that lives for a few milliseconds may go unseen. Used by one thread at a time, and not after its
+ * recorder was closed. The caller frees *ret_sampler, which is NULL if it failed.
+ */
+typedef struct sonde_sampler sonde_sampler;
+SONDE_API sonde_status sonde_sampler_new(sonde_recorder *recorder, int32_t pid, sonde_sampler **ret_sampler,
+					 sonde_error *err);
+/* Adds a sample of every process; finds new ones, drops dead ones. peak_rss_bytes: of the program, which has ended, and
+   of all that it waited for; 0: unknown. It is the program's if nothing else was seen; otherwise the peak of a process
+   is that up to its last sample. */
+SONDE_API void sonde_sampler_take(sonde_sampler *sampler, uint64_t peak_rss_bytes);
+/* Accepts NULL. */
+SONDE_API void sonde_sampler_free(sonde_sampler *sampler);
 
 /* A process of the program still runs and may begin to record: the file stays open, so that it is read with the part
    which that process writes later. Parts that are being written when the recorder is closed have the same effect. */

@@ -21,7 +21,6 @@
 #include "base/format_number.h"
 #include "cli/progress.h"
 #include "cli/record_program.h"
-#include "cli/record_sampler.h"
 #include "cli/record_survivors.h"
 
 /* What the runtime accepts. */
@@ -248,21 +247,24 @@ static int refuse_program(const char *name, int error)
 static int watch(program *p, sonde_recorder *recorder, uint64_t interval_ms)
 {
 	int64_t interval_ns = (int64_t)interval_ms * 1000000, pause_ns = 1000000, next_ns = monotonic_ns();
-	sampler s;
+	sonde_sampler *s = NULL;
 
-	sampler_init(&s, p->pid, recorder);
+	if (sonde_sampler_new(recorder, p->pid, &s, NULL))
+		say("out of memory: processes are not sampled");
 	for (bool ended = false; !ended;) {
 		int64_t now_ns = monotonic_ns();
 
 		if (now_ns >= next_ns) {
-			sampler_take(&s, 0);
+			if (s)
+				sonde_sampler_take(s, 0);
 			pause_ns = 2 * pause_ns < interval_ns ? 2 * pause_ns : interval_ns;
 			next_ns = now_ns + pause_ns;
 		}
 		ended = program_wait(p, next_ns > now_ns ? next_ns - now_ns : 0);
 	}
-	sampler_take(&s, program_peak_rss(p)); /* the zombie still knows its CPU time */
-	sampler_done(&s);
+	if (s)
+		sonde_sampler_take(s, program_peak_rss(p)); /* the zombie still knows its CPU time */
+	sonde_sampler_free(s);
 	return program_reap(p);
 }
 

@@ -1,6 +1,13 @@
-/* See record_sampler.h. proc(5) has the fields of /proc/PID/stat, /proc/PID/status and /proc/PID/io. */
+/*
+ * sonde_sampler of <sonde/recorder.h>: the program and all its descendants, from /proc. proc(5) has the fields of
+ * /proc/PID/stat, /proc/PID/status and /proc/PID/io.
+ *
+ * A process counts as ours when its parent is, and stays so when that parent dies. All of /proc is read only after a
+ * pid was given out somewhere since the last time, and never for more than one hundredth of the time; so a process that
+ * lives for less than that may go unseen.
+ */
 #define _GNU_SOURCE
-#include "cli/record_sampler.h"
+#include <sonde/recorder.h>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/error.h"
 
 enum { FIRST_PROCESSES = 16, SEARCH_SHARE = 100, COMMAND_BYTES = 32 };
 
@@ -28,6 +36,17 @@ typedef struct proc_stat {
 	uint64_t minor_faults, major_faults, user_ticks, system_ticks, start_time, rss_pages;
 	char command[COMMAND_BYTES];
 } proc_stat;
+
+struct sonde_sampler {
+	sonde_recorder *recorder;
+	struct sampled_process *processes; /* ours, alive when last seen */
+	size_t n_processes, capacity;
+	size_t n_seen;		       /* ever */
+	sonde_process_sample *samples; /* as many as processes, for one call */
+	int64_t last_pid;	       /* given out by the system when /proc was last searched */
+	int64_t search_after_ns;       /* CLOCK_MONOTONIC */
+	int64_t ns_per_tick, page_bytes;
+};
 
 /* ---- /proc ------------------------------------------------------------------------------------------------------- */
 
@@ -102,7 +121,7 @@ static int64_t read_last_pid(void)
 
 /* ---- Our processes ----------------------------------------------------------------------------------------------- */
 
-static bool is_ours(const sampler *s, int32_t pid)
+static bool is_ours(const sonde_sampler *s, int32_t pid)
 {
 	for (size_t i = 0; i < s->n_processes; i++)
 		if (s->processes[i].pid == pid)
@@ -110,7 +129,7 @@ static bool is_ours(const sampler *s, int32_t pid)
 	return false;
 }
 
-static bool reserve(sampler *s)
+static bool reserve(sonde_sampler *s)
 {
 	size_t capacity = s->capacity ? s->capacity * 2 : FIRST_PROCESSES;
 
@@ -129,13 +148,13 @@ static bool reserve(sampler *s)
 }
 
 /* Also one that execs: a shell that becomes the program that it was asked to run. */
-static void name_process(const sampler *s, sampled_process *p, const proc_stat *stat)
+static void name_process(const sonde_sampler *s, sampled_process *p, const proc_stat *stat)
 {
 	memcpy(p->command, stat->command, sizeof p->command);
 	sonde_recorder_process(s->recorder, p->pid, stat->parent_pid, stat->command);
 }
 
-static void add_process(sampler *s, int32_t pid, const proc_stat *stat)
+static void add_process(sonde_sampler *s, int32_t pid, const proc_stat *stat)
 {
 	if (!reserve(s))
 		return; /* unsampled, but running */
@@ -145,7 +164,7 @@ static void add_process(sampler *s, int32_t pid, const proc_stat *stat)
 }
 
 /* One walk over /proc; returns how many processes became ours. */
-static size_t adopt_children(sampler *s)
+static size_t adopt_children(sonde_sampler *s)
 {
 	size_t n_before = s->n_processes;
 	DIR *dir = opendir("/proc");
@@ -164,7 +183,7 @@ static size_t adopt_children(sampler *s)
 }
 
 /* A child may be listed before its parent, so walk until nothing is new. */
-static void search(sampler *s)
+static void search(sonde_sampler *s)
 {
 	int64_t last_pid = read_last_pid(), begin_ns = monotonic_ns();
 
@@ -179,7 +198,7 @@ static void search(sampler *s)
 
 /* ---- Samples ----------------------------------------------------------------------------------------------------- */
 
-static bool sample_process(const sampler *s, sampled_process *p, sonde_process_sample *ret_sample)
+static bool sample_process(const sonde_sampler *s, sampled_process *p, sonde_process_sample *ret_sample)
 {
 	proc_stat stat;
 
@@ -202,7 +221,7 @@ static bool sample_process(const sampler *s, sampled_process *p, sonde_process_s
 	return true;
 }
 
-void sampler_take(sampler *s, uint64_t peak_rss_bytes)
+void sonde_sampler_take(sonde_sampler *s, uint64_t peak_rss_bytes)
 {
 	size_t n = 0;
 
@@ -220,23 +239,27 @@ void sampler_take(sampler *s, uint64_t peak_rss_bytes)
 		sonde_recorder_sample(s->recorder, s->samples, n);
 }
 
-void sampler_init(sampler *s, int32_t pid, sonde_recorder *recorder)
+sonde_status sonde_sampler_new(sonde_recorder *recorder, int32_t pid, sonde_sampler **ret_sampler, sonde_error *err)
 {
+	sonde_sampler *s = *ret_sampler = calloc(1, sizeof *s);
 	proc_stat stat;
 
-	*s = (sampler){
-		.recorder = recorder,
-		.last_pid = -1,
-		.ns_per_tick = 1000000000 / sysconf(_SC_CLK_TCK),
-		.page_bytes = sysconf(_SC_PAGESIZE),
-	};
+	if (!s)
+		return error_set(err, SONDE_E_MEMORY, -1, "out of memory");
+	s->recorder = recorder;
+	s->last_pid = -1;
+	s->ns_per_tick = 1000000000 / sysconf(_SC_CLK_TCK);
+	s->page_bytes = sysconf(_SC_PAGESIZE);
 	if (read_stat(pid, &stat))
 		add_process(s, pid, &stat);
+	return SONDE_OK;
 }
 
-void sampler_done(sampler *s)
+void sonde_sampler_free(sonde_sampler *s)
 {
+	if (!s)
+		return;
 	free(s->processes);
 	free(s->samples);
-	*s = (sampler){ 0 };
+	free(s);
 }
