@@ -31,10 +31,22 @@ bool sonde_analysis(size_t index, const char **ret_name, const char **ret_summar
 	return true;
 }
 
+/* Its own, and that of its other definitions behind them. */
+static const setting_def *setting_at(const analysis *a, size_t index)
+{
+	size_t n = 0;
+
+	while (a->setting && n <= index && a->setting(n))
+		n++;
+	if (n > index)
+		return a->setting(index);
+	return a->compat && n == index ? &compat_memory_setting : NULL;
+}
+
 bool sonde_analysis_setting(const char *name, size_t index, sonde_setting *ret_default, const char **ret_summary)
 {
 	const analysis *a = find(name);
-	const setting_def *def = a && a->setting ? a->setting(index) : NULL;
+	const setting_def *def = a ? setting_at(a, index) : NULL;
 
 	if (!def)
 		return false;
@@ -64,7 +76,7 @@ static const setting_def *find_setting(const analysis *a, const char *key)
 {
 	const setting_def *def = NULL;
 
-	for (size_t i = 0; a->setting && (def = a->setting(i)); i++)
+	for (size_t i = 0; (def = setting_at(a, i)); i++)
 		if (strcmp(def->key, key) == 0)
 			return def;
 	return NULL;
@@ -76,7 +88,7 @@ static sonde_status check_setting(const analysis *a, const sonde_setting *given,
 	const char *needs;
 	double value;
 
-	if (!def && !a->setting)
+	if (!def && !setting_at(a, 0))
 		return error_set(err, SONDE_E_USAGE, -1, "%s has no settings, so no \"%s\"", a->name, given->key);
 	if (!def)
 		return error_set(err, SONDE_E_USAGE, -1, "%s has no setting \"%s\"; sonde analyze %s --list lists them",

@@ -150,6 +150,27 @@ static bool is_tracelens_compat(const sonde_analyze_options *options)
 	return options->compat && strcmp(options->compat, "tracelens") == 0;
 }
 
+const setting_def compat_memory_setting = { "compat.memory", SETTING_BYTES, "900MiB",
+					    "with --compat: the most memory that the rows may take" };
+
+/* Other tools sort and link all rows at once, and so do their rules here: with the rows themselves at most so many
+   bytes a row. */
+static sonde_status refuse_many(const work *w, const sonde_analyze_options *options, sonde_error *err)
+{
+	enum { HTA_ROW_BYTES = 310, TRACELENS_ROW_BYTES = 140 };
+	char needed[NUMBER_TEXT], number[NUMBER_TEXT], limit[NUMBER_TEXT];
+	double most = setting(options, &compat_memory_setting);
+	double bytes = (w->is_hta ? HTA_ROW_BYTES : TRACELENS_ROW_BYTES) * (double)w->rows.n;
+
+	if (work_is_ours(w) || bytes <= most)
+		return SONDE_OK;
+	return error_set(err, SONDE_E_UNSUPPORTED, -1,
+			 "%s rows by the rules of %s would take about %s of memory, more than compat.memory (%s): "
+			 "choose steps with --steps or ranks with --ranks, or raise it with --set",
+			 format_count(number, w->rows.n), w->is_hta ? "HTA" : "TraceLens",
+			 format_bytes(needed, (uint64_t)bytes), format_bytes(limit, (uint64_t)most));
+}
+
 static bool is_of_few(const char *name, site_class class)
 {
 	return class == CLASS_ANNOTATION || class == CLASS_STEP || collectives_look_at(name, class);
@@ -220,6 +241,8 @@ sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *op
 	if (what.few_rows && !w->is_hta && !w->is_tracelens)
 		r.options.wants = is_of_few;
 	threads_run(r.reads_args ? threads_available() : 1, READINGS, read_part, &r);
+	if (!r.status)
+		r.status = refuse_many(w, options, err);
 	if (!r.status && w->rows.ix && !fill(w, options, &r))
 		r.status = out_of_memory(err);
 	if (r.has_args)

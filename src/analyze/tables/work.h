@@ -140,8 +140,9 @@ typedef struct work_options {
 sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *options, work_options what,
 		       work *ret_work, sonde_error *err);
 void work_done(work *w);
-bool work_load_hta(work *w, bool rounds); /* for work_load(); w->rows are there. False when out of memory */
-bool work_load_tracelens(work *w);	  /* the same */
+bool work_load_hta(work *w, bool rounds);	/* for work_load(); w->rows are there. False when out of memory */
+bool work_load_tracelens(work *w);		/* the same */
+extern const setting_def compat_memory_setting; /* of all analyses that know such rules */
 bool hta_rounds(const sonde_analyze_options *options); /* with HTA's rules: times to microseconds */
 
 static inline double work_ns(const work *w, double ticks)

@@ -119,7 +119,7 @@ static void wrong_options_are_refused_before_anything_is_written(void **state)
 		sonde_setting setting;
 		const char *message;
 	} cases[] = {
-		{ "papyrus", NULL, { NULL, NULL }, "there is no format \"papyrus\" to export to" },
+		{ "papyrus", NULL, { NULL, NULL }, "unknown export format \"papyrus\"" },
 		{ NULL,
 		  "/",
 		  { NULL, NULL },

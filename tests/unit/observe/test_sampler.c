@@ -1,7 +1,7 @@
 /* What is seen of a process from outside. */
 #include <sys/wait.h>
 #include <sonde/recorder.h>
-#include "unit/store/make_file.h"
+#include "unit/import/recording/make_file.h"
 
 static void a_program_and_its_child_are_sampled(void **state)
 {

@@ -175,7 +175,8 @@ static inline void rec_device(void *context, const walk_device *d)
 	char buffer[32];
 
 	rec_note(r, "%sdevice %s on %s/%s@%lld..%lld", rec_gap(r), rec_name(r, d->site),
-		 queue ? recording_device_name(r->trace, r->thread->stream, queue->record->category, buffer, sizeof buffer)
+		 queue ? recording_device_name(r->trace, r->thread->stream, queue->record->category, buffer,
+					       sizeof buffer)
 		       : "?",
 		 queue ? rec_name(r, queue) : "?", (long long)d->start_ns, (long long)d->end_ns);
 }

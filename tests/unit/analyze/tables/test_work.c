@@ -159,9 +159,43 @@ static void kernels_have_kinds(void **state)
 	}
 }
 
+/* 22 rows of two ranks. */
+static void the_rules_of_others_take_no_more_memory_than_is_allowed(void **state)
+{
+	static const struct {
+		const char *analysis, *compat, *part; /* NULL: it is enough */
+	} limits[] = {
+		{ "temporal", "hta",
+		  "22 rows by the rules of HTA would take about 6.66 KiB of memory, more than "
+		  "compat.memory (4.00 KiB): choose steps with --steps or ranks with --ranks, or "
+		  "raise it with --set" },
+		{ "hta", "hta-noround", "22 rows by the rules of HTA" },
+		{ "ops", "tracelens", NULL },
+		{ "temporal", NULL, NULL },
+	};
+	sonde_setting s = { "compat.memory", "4KiB" };
+	sonde_trace *t = make_device_trace(2);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+		sonde_analyze_options o = {
+			.struct_size = sizeof o, .compat = limits[i].compat, .settings = &s, .n_settings = 1
+		};
+		sonde_result *r = NULL;
+		sonde_error err = { .message = "" };
+		sonde_status status = sonde_analyze(t, limits[i].analysis, &o, &r, &err);
+		assert_int_equal(status, limits[i].part ? SONDE_E_UNSUPPORTED : SONDE_OK);
+		if (limits[i].part && !strstr(err.message, limits[i].part))
+			fail_msg("%s", err.message);
+		sonde_result_free(r);
+	}
+	sonde_trace_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_rules_of_others_take_no_more_memory_than_is_allowed),
 		cmocka_unit_test(analyses_say_what_paper_says),
 		cmocka_unit_test(steps_and_ranks_are_left_out),
 		cmocka_unit_test(nothing_on_a_device_is_one_sentence),
