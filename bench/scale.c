@@ -5,10 +5,11 @@
  *
  * --long: 100 M slices instead of 10 M. --keep leaves the traces there.
  *
- * Two traces go straight into the builder (tests/unit/analyze/scale_trace.h): *plain* has 64 threads of operators and
+ * Three traces go straight into the builder (tests/unit/analyze/scale_trace.h): *plain* has 64 threads of operators and
  * no device; *training* has steps, frames, operators, launches and what they launched, a fifth of its slices on a
- * device. A figure is one run of a process, its page cache warm: the clock, CPU time, and the largest resident set, in
- * which pages of the mapped trace count.
+ * device; *counters* has a range with hardware counters for each launch, and is read by `counters` alone. A trace is
+ * compared with itself. A figure is one run of a process, its page cache warm: the clock, CPU time, and the largest
+ * resident set, in which pages of the mapped trace count.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -77,16 +78,31 @@ static bool add_command(results *r, const char *trace, const char *what, const c
 static bool measure(results *r, const char *sonde, const char *trace, const char *path)
 {
 	static const char *const names[] = { "report", "bottlenecks", "hta" };
+	static const char *const analyses[] = { "call_tree", "counters", "ops", "operators" };
 	static const char *const queries[] = { "select name, count(*), sum(dur) from slices group by name",
 					       "select count(*), sum(dur) from kernels" };
 	bool ok = true;
 
 	for (size_t i = 0; ok && i < sizeof names / sizeof *names; i++)
 		ok = add_command(r, trace, names[i], (const char *const[]){ sonde, names[i], path, NULL });
+	for (size_t i = 0; ok && i < sizeof analyses / sizeof *analyses; i++)
+		ok = add_command(r, trace, analyses[i],
+				 (const char *const[]){ sonde, "analyze", analyses[i], path, NULL });
+	ok = ok && add_command(r, trace, "compare", (const char *const[]){ sonde, "compare", path, path, NULL }) &&
+	     add_command(r, trace, "compare by tree",
+			 (const char *const[]){ sonde, "compare", "--by", "tree", path, path, NULL }) &&
+	     add_command(r, trace, "compare as HTA",
+			 (const char *const[]){ sonde, "compare", "--compat", "hta", path, path, NULL });
 	for (size_t i = 0; ok && i < sizeof queries / sizeof *queries; i++)
 		ok = add_command(r, trace, i ? "sum of kernels" : "slices by name",
 				 (const char *const[]){ sonde, "query", path, queries[i], NULL });
 	return ok;
+}
+
+static bool measure_counters(results *r, const char *sonde, const char *path)
+{
+	return add_command(r, "counters", "counters",
+			   (const char *const[]){ sonde, "analyze", "counters", path, NULL });
 }
 
 int main(int argc, char **argv)
@@ -95,7 +111,7 @@ int main(int argc, char **argv)
 	const char *output = "bench_scale.sonde", *sonde = "sonde";
 	size_t n_slices = 10000000;
 	bool keeps = false, is_long = false;
-	char paths[2][1200];
+	char paths[3][1200];
 	const bench_option options[] = {
 		{ "--json", .text = &r.json_path },  { "--output", .text = &output }, { "--sonde", .text = &sonde },
 		{ "--slices", .number = &n_slices }, { "--long", .flag = &is_long },  { "--keep", .flag = &keeps },
@@ -106,9 +122,11 @@ int main(int argc, char **argv)
 	measure_begin();
 	snprintf(paths[0], sizeof paths[0], "%.1100s.plain", output);
 	snprintf(paths[1], sizeof paths[1], "%.1100s.training", output);
+	snprintf(paths[2], sizeof paths[2], "%.1100s.counters", output);
 	r.broken = !write_trace(paths[0], scale_plain, n_slices) || !write_trace(paths[1], scale_training, n_slices) ||
-		   !measure(&r, sonde, "plain", paths[0]) || !measure(&r, sonde, "training", paths[1]);
-	for (size_t i = 0; i < 2 && !keeps; i++)
+		   !write_trace(paths[2], scale_counters, n_slices) || !measure(&r, sonde, "plain", paths[0]) ||
+		   !measure(&r, sonde, "training", paths[1]) || !measure_counters(&r, sonde, paths[2]);
+	for (size_t i = 0; i < 3 && !keeps; i++)
 		unlink(paths[i]);
 	return results_finish(&r) ? 0 : 1;
 }
