@@ -94,20 +94,31 @@ bool intervals_next(interval_walk *w, interval *ret)
 /* What came out of order goes in. */
 static bool settle(intervals *s)
 {
-	intervals sorted = { 0 }, both = { 0 };
-	bool ok = sort_intervals(s->loose.items, s->loose.n);
+	const interval *loose = s->loose.items;
+	size_t n = s->loose.n, i = 0;
+	intervals both = { 0 };
+	interval one;
+	bool ok = sort_intervals(s->loose.items, n);
+	interval_walk w = intervals_first(s);
 
-	for (size_t i = 0; ok && i < s->loose.n; i++)
-		intervals_add(&sorted, s->loose.items[i].start, s->loose.items[i].end);
+	for (bool has_one = intervals_next(&w, &one); ok && (has_one || i < n);) {
+		if (has_one && (i == n || one.start <= loose[i].start)) {
+			intervals_add(&both, one.start, one.end);
+			has_one = intervals_next(&w, &one);
+		} else {
+			intervals_add(&both, loose[i].start, loose[i].end);
+			i++;
+		}
+	}
 	s->loose.n = 0;
-	ok = ok && !sorted.failed && intervals_union(s, &sorted, &both);
-	intervals_done(&sorted);
-	VEC_DONE(&s->loose);
-	if (!ok) {
+	if (!ok || both.failed) {
 		intervals_done(&both);
 		s->failed = true;
 		return false;
 	}
+	both.loose.items = s->loose.items; /* more may come */
+	both.loose.capacity = s->loose.capacity;
+	s->loose.items = NULL;
 	intervals_done(s);
 	*s = both;
 	return true;
@@ -145,7 +156,10 @@ void intervals_add(intervals *s, int64_t start, int64_t end)
 
 bool intervals_merge(intervals *s)
 {
-	return !s->failed && (!s->loose.n || settle(s));
+	if (s->failed || (s->loose.n && !settle(s)))
+		return false;
+	VEC_DONE(&s->loose);
+	return true;
 }
 
 void intervals_done(intervals *s)
