@@ -42,6 +42,7 @@ typedef struct launch_limits {
 
 typedef struct launch_sums {
 	uint64_t n_short, n_slow, n_long;
+	size_t n; /* calls, or pairs */
 } launch_sums;
 
 /* What a call launched, or by HTA's rules a pair. */
@@ -52,8 +53,8 @@ typedef struct launched {
 typedef struct launch_list {
 	const work *w;
 	const work_rank *rank;
-	work_pair *pairs; /* by our rules: items by the call that launched them, which is a row */
-	double *values;	  /* of one thing at a time */
+	work_pair *pairs;      /* by our rules: items by the call that launched them, which is a row */
+	double *values[WHATS]; /* where rows are paged, one place for all: they are collected one after the other */
 } launch_list;
 
 #define SORT_NAME sort_pairs
@@ -113,28 +114,44 @@ static bool next_launch(const launch_list *l, size_t *at, work_call *ret_call, l
 	return true;
 }
 
+static bool keeps_all(const launch_list *l)
+{
+	return l->values[CALL] != l->values[DELAY];
+}
+
+/* Also collects calls and delays, where there is room for both. */
 static launch_sums sum_up(const launch_list *l, const launch_limits *limits)
 {
 	launch_sums s = { 0 };
 	work_call call;
 	launched what;
+	size_t n = 0;
 
-	for (size_t at = 0; next_launch(l, &at, &call, &what);)
+	for (size_t at = 0; next_launch(l, &at, &call, &what); n++) {
 		add_launch(&s, limits, &call, what);
+		if (keeps_all(l)) {
+			l->values[CALL][n] = (double)call.dur;
+			l->values[DELAY][n] = (double)delay_of(&call, what.start);
+		}
+	}
+	s.n = n;
 	return s;
 }
 
-static size_t collect(const launch_list *l, int what_of)
+static size_t collect(const launch_list *l, const launch_sums *s, int what_of)
 {
 	const work_rank *rank = l->rank;
+	double *to = l->values[what_of];
 	work_call call;
 	launched what;
 	size_t n = 0;
 
+	if (what_of != KERNEL && keeps_all(l))
+		return s->n;
 	for (size_t i = 0; what_of == KERNEL && i < rank->n_launches; i++)
-		l->values[n++] = (double)WORK_AT(l->w, rank, l->pairs ? l->pairs[i].item : rank->launches[i].item)->dur;
+		to[n++] = (double)WORK_AT(l->w, rank, l->pairs ? l->pairs[i].item : rank->launches[i].item)->dur;
 	for (size_t at = 0; what_of != KERNEL && next_launch(l, &at, &call, &what);)
-		l->values[n++] = (double)(what_of == CALL ? call.dur : delay_of(&call, what.start));
+		to[n++] = (double)(what_of == CALL ? call.dur : delay_of(&call, what.start));
 	return n;
 }
 
@@ -156,7 +173,7 @@ static bool put_rank(const work *w, const launch_list *l, const launch_limits *l
 	c[8] = cell_count(n_unknown);
 	for (int k = 0; k < WHATS; k++) {
 		description d;
-		if (!describe(l->values, collect(l, k), &d))
+		if (!describe(l->values[k], collect(l, &s, k), &d))
 			return false;
 		if (k == CALL)
 			c[1] = cell_count(d.n);
@@ -176,9 +193,12 @@ static bool add_rank(const work *w, const work_rank *rank, const sonde_analyze_o
 				 .late = whole_bounded(setting(options, &long_delay) / w->ns_per_tick) };
 	launch_list l = { .w = w, .rank = rank };
 
-	l.values = big_alloc(rank->n_launches + 1, sizeof *l.values);
-	bool ok = l.values && (w->is_hta || find_pairs(&l)) && put_rank(w, &l, &limits, r, t, times);
-	free(l.values);
+	double *delays = rows_are_paged(&w->rows) ? NULL : big_alloc(rank->n_launches + 1, sizeof *delays);
+	l.values[CALL] = l.values[KERNEL] = big_alloc(rank->n_launches + 1, sizeof *delays);
+	l.values[DELAY] = delays ? delays : l.values[CALL];
+	bool ok = l.values[CALL] && (w->is_hta || find_pairs(&l)) && put_rank(w, &l, &limits, r, t, times);
+	free(l.values[CALL]);
+	free(delays);
 	free(l.pairs);
 	return ok;
 }

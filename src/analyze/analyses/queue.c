@@ -167,12 +167,15 @@ static bool add_stream(queue_tables *t, queue of)
 	return true;
 }
 
-/* The i-th call that lengthens a queue: the stream, and when. By our rules every item's launch does. */
+/* The i-th call that lengthens a queue: the stream, and when, if that is asked for. By our rules every item's launch
+   does. */
 static bool enqueued_at(const work *w, const work_rank *rank, size_t i, int64_t *ret_stream, int64_t *ret_start)
 {
 	work_item item = work_at(w, rank, work_is_ours(w) ? i : rank->enqueued[i].item);
 
 	*ret_stream = item.stream;
+	if (!ret_start)
+		return !work_is_ours(w) || item.launch != WORK_NONE;
 	if (!work_is_ours(w))
 		*ret_start = rank->calls[rank->enqueued[i].call].start;
 	else if (item.launch != WORK_NONE)
@@ -188,7 +191,7 @@ static bool sort_launches(const work *w, const work_rank *rank, const streams *s
 	bool ok = true;
 
 	for (size_t i = 0; i < n; i++)
-		if (enqueued_at(w, rank, i, &stream, &start))
+		if (enqueued_at(w, rank, i, &stream, NULL))
 			firsts[streams_at(s, stream) + 1]++;
 	for (size_t i = 0; i < s->n; i++)
 		firsts[i + 1] += firsts[i];

@@ -29,7 +29,7 @@ static int64_t stream_of(const work *w, const work_rank *rank, size_t i)
 	return w->rows.places[track].stream;
 }
 
-/* Every stream once, mostly: again where it was pushed out by another. */
+/* Every stream once, mostly: again where it was pushed out by another. And how many items it has. */
 static bool list_streams(const work *w, const work_rank *rank, streams *s)
 {
 	VEC(stream_items) list = { 0 };
@@ -38,13 +38,15 @@ static bool list_streams(const work *w, const work_rank *rank, streams *s)
 	for (size_t i = 0; ok && i < rank->n; i++) {
 		int64_t stream = stream_of(w, rank, i);
 		uint32_t *found = &s->found[place_of(stream)];
-		if (*found < list.n && list.items[*found].stream == stream)
+		if (*found < list.n && list.items[*found].stream == stream) {
+			list.items[*found].n++;
 			continue;
+		}
 		*found = (uint32_t)list.n;
 		stream_items *one = VEC_ADD(&list);
 		ok = one != NULL;
 		if (one)
-			one->stream = stream;
+			*one = (stream_items){ .stream = stream, .n = 1 };
 	}
 	s->items = list.items;
 	s->n = list.n;
@@ -57,9 +59,12 @@ static void sort_streams(streams *s)
 
 	if (s->n)
 		qsort(s->items, s->n, sizeof *s->items, compare);
-	for (size_t i = 0; i < s->n; i++)
-		if (!n || s->items[i].stream != s->items[n - 1].stream)
+	for (size_t i = 0; i < s->n; i++) {
+		if (n && s->items[i].stream == s->items[n - 1].stream)
+			s->items[n - 1].n += s->items[i].n;
+		else
 			s->items[n++] = s->items[i];
+	}
 	s->n = n;
 }
 
@@ -82,8 +87,6 @@ bool streams_find(const work *w, const work_rank *rank, streams *ret)
 	if (!s->found || !s->order || !list_streams(w, rank, s))
 		return false;
 	sort_streams(s);
-	for (size_t i = 0; i < rank->n; i++)
-		s->items[streams_at(s, stream_of(w, rank, i))].n++;
 	for (size_t i = 0; i < s->n; i++) {
 		s->items[i].first = at;
 		at += s->items[i].n;
