@@ -393,11 +393,25 @@ static bool walk_row(walk *k, uint32_t place)
 	return ok;
 }
 
+static bool make_room(op_calls *o)
+{
+	size_t n = o->first_of_rank[o->w->n_ranks];
+
+	o->op_of_item = big_alloc(n + 1, sizeof *o->op_of_item);
+	o->group_of_item = big_alloc(n + 1, sizeof *o->group_of_item);
+	if (!o->op_of_item || !o->group_of_item)
+		return false;
+	memset(o->op_of_item, 0xff, n * sizeof *o->op_of_item);
+	memset(o->group_of_item, 0xff, n * sizeof *o->group_of_item);
+	return true;
+}
+
+/* The list of items needs as much again while it is sorted: it comes first. */
 static bool walk_rows(op_calls *o, op_visit *visit, void *context)
 {
 	walk k = { .o = o, .visit = visit, .context = context };
 	size_t n = o->w->order ? o->w->n_order : o->w->rows.n;
-	bool ok = find_places(&k) && list_items(&k);
+	bool ok = find_places(&k) && list_items(&k) && make_room(o);
 
 	if (ok)
 		set_next(&k, 0);
@@ -416,7 +430,7 @@ static bool walk_rows(op_calls *o, op_visit *visit, void *context)
 
 /* ---- Life -------------------------------------------------------------------------------------------------------- */
 
-static bool make_room(op_calls *o)
+static bool find_firsts(op_calls *o)
 {
 	const work *w = o->w;
 	size_t n = 0;
@@ -426,13 +440,7 @@ static bool make_room(op_calls *o)
 		o->first_of_rank[i] = n;
 		n += i < w->n_ranks ? w->ranks[i].n : 0;
 	}
-	o->op_of_item = big_alloc(n + 1, sizeof *o->op_of_item);
-	o->group_of_item = big_alloc(n + 1, sizeof *o->group_of_item);
-	if (!o->first_of_rank || !o->op_of_item || !o->group_of_item)
-		return false;
-	memset(o->op_of_item, 0xff, n * sizeof *o->op_of_item);
-	memset(o->group_of_item, 0xff, n * sizeof *o->group_of_item);
-	return true;
+	return o->first_of_rank != NULL;
 }
 
 bool op_calls_load(op_calls *o, const work *w, op_visit *visit, void *context)
@@ -442,7 +450,7 @@ bool op_calls_load(op_calls *o, const work *w, op_visit *visit, void *context)
 		o->args[i].key = arg_keys[i];
 	if (!w->rows.ix)
 		return true;
-	bool ok = look_at_sites(o) && make_room(o);
+	bool ok = look_at_sites(o) && find_firsts(o);
 	if (ok && o->first_of_rank[w->n_ranks] && index_n_rows(w->rows.ix, SECTION_ARGS))
 		ok = o->has_args = args_columns_read(w->rows.ix, o->args, OP_ARGS);
 	return ok && walk_rows(o, visit, context) && number_groups(o);
