@@ -50,10 +50,7 @@ static const setting_kind kinds[N_SETTINGS] = {
 
 /* The heading of the group that the option begins. */
 #define HEADING(kind)                                                                                                  \
-	(kind == PATH	? "The file"                                                                                   \
-	 : kind == LIST ? "What is recorded"                                                                           \
-	 : kind == SIZE ? "When events come faster than they can be written"                                           \
-			: NULL)
+	(kind == PATH ? "Output" : kind == LIST ? "Events" : kind == SIZE ? "When events outpace the disk" : NULL)
 
 #define ROW(name_, NAME, kind, argument_, help_)                                                                       \
 	{ .name = #name_,                                                                                              \
@@ -116,8 +113,7 @@ static bool take_output(const options *o, recording *r)
 {
 	r->path = o->value;
 	if (strcmp(r->path, "-") == 0)
-		return say_usage(o->command, "--output needs FILE: a recording is not written to standard output"),
-		       false;
+		return say_usage(o->command, "--output needs FILE: a recording cannot go to standard output"), false;
 	if (!*r->path)
 		return say_usage(o->command, "--output needs FILE"), false;
 	return output_only(o->command, r->path, "sonde") == EXIT_OK;

@@ -161,7 +161,7 @@ int output_only(const command *c, const char *path, const char *ends)
 		len += (size_t)snprintf(list + len, sizeof list - len, "%s.%.*s", len ? ", " : "", (int)n, ends);
 		ends += n + (ends[n] == ',');
 	}
-	return say_usage(c, "it cannot write '%s', only %s", path, list);
+	return say_usage(c, "cannot write '%s'; supported: %s", path, list);
 }
 
 /* ---- What must not be replaced ----------------------------------------------------------------------------------- */

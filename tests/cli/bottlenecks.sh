@@ -55,7 +55,7 @@ run bottlenecks --explain made/traces/nvidia
 want "not $n rules explained" [ "$(grep -cE ' (passed|found|no data|part of [a-z_]+) ' <<< "$out")" -ge "$n" ]
 
 for rule in $(sed -n 's/^RULE(\([a-z_0-9]*\))$/\1/p' "$SOURCE/src/analyze/bottlenecks/rules.def"); do
-	want "$rule has no test" grep -q "\"$rule\"" "$SOURCE"/tests/unit/analyze/test_rules_*.c
+	want "$rule has no test" grep -q "\"$rule\"" "$SOURCE"/tests/unit/analyze/bottlenecks/test_rules_*.c
 	want "$rule is not in docs/bottlenecks.md" grep -q "| $rule |" "$SOURCE/docs/bottlenecks.md"
 done
 

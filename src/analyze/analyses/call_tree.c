@@ -19,13 +19,13 @@
 #include "base/intern.h"
 
 static const setting_def share_setting = { "call_tree.share", SETTING_SHARE, "1%",
-					   "paths with less of the device time are left out" };
+					   "minimum share of the device time of a path" };
 
 static const column tree_columns[] = {
 	{ "name", "call", CELL_STRING, 0, false },	  { "rank", "rank", CELL_INTEGER, 1, false },
 	{ "calls", "calls", CELL_COUNT, 0, false },	  { "host_ns", "host", CELL_NS, 0, false },
 	{ "n_kernels", "kernels", CELL_COUNT, 0, false }, { "kernel_ns", "device", CELL_NS, 0, false },
-	{ "direct_ns", "of its own", CELL_NS, 1, false }, { "percent", "%", CELL_PERCENT, 0, true },
+	{ "direct_ns", "own", CELL_NS, 1, false },	  { "percent", "%", CELL_PERCENT, 0, true },
 };
 static const column name_columns[] = {
 	{ "name", "call", CELL_STRING, 0, false },
@@ -40,7 +40,7 @@ static const column name_columns[] = {
 static const column depth_columns[] = {
 	{ "rank", "rank", CELL_INTEGER, 0, false },	  { "depth", "depth", CELL_INTEGER, 0, false },
 	{ "calls", "calls", CELL_COUNT, 0, false },	  { "height", "height", CELL_COUNT, 0, false },
-	{ "n_kernels", "kernels", CELL_COUNT, 0, false }, { "direct_ns", "of their own", CELL_NS, 0, false },
+	{ "n_kernels", "kernels", CELL_COUNT, 0, false }, { "direct_ns", "own", CELL_NS, 0, false },
 };
 
 /* Calls of one path or name. */
@@ -421,9 +421,9 @@ static bool add_rank(builder *b, calls_parts *parts, const calls_rank *k, call_t
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
 	call_tables to = {
-		.tree = result_table(r, "call_tree", "Calls, and the device time of what they launched", tree_columns,
+		.tree = result_table(r, "call_tree", "Calls and the device time they launched", tree_columns,
 				     sizeof tree_columns / sizeof tree_columns[0]),
-		.names = result_table(r, "call_names", "The same by name", name_columns,
+		.names = result_table(r, "call_names", "Calls by name", name_columns,
 				      sizeof name_columns / sizeof name_columns[0]),
 		.depths = w->is_hta ? result_table(r, "call_depths", "Calls by depth", depth_columns,
 						   sizeof depth_columns / sizeof depth_columns[0])
@@ -460,7 +460,7 @@ static const setting_def *settings(size_t index)
 
 const analysis call_tree_analysis = {
 	.name = "call_tree",
-	.summary = "What the host called, as a tree, with the device time of what each call launched",
+	.summary = "Host calls as a tree, with the device time they launched",
 	.compat = WORK_COMPAT,
 	.setting = settings,
 	.work = &call_tree_work,

@@ -412,8 +412,8 @@ static void say(const reader *m, size_t n_unknown)
 
 	if (n_unknown)
 		result_note_add(m->r, "counters",
-				"%zu kernels have counters, but not as many were launched: whose they are "
-				"cannot be told",
+				"%zu kernels have counters, but the number of launches differs: their "
+				"operators are unknown",
 				n_unknown);
 	if (m->n_left_out)
 		result_note_add(m->r, "left out",
@@ -424,9 +424,9 @@ static void say(const reader *m, size_t n_unknown)
 
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
-	table *t = result_table(r, "counters", "The device's counters by operator", counter_columns,
+	table *t = result_table(r, "counters", "Hardware counters by operator", counter_columns,
 				sizeof counter_columns / sizeof counter_columns[0]);
-	table *kernels = result_table(r, "counter_kernels", "The device's counters by kernel", kernel_columns,
+	table *kernels = result_table(r, "counter_kernels", "Hardware counters by kernel", kernel_columns,
 				      sizeof kernel_columns / sizeof kernel_columns[0]);
 	reader m = { .w = w, .r = r, .kernels = kernels };
 	size_t n_unknown = 0, n_sites = w->rows.ix ? mark_sites(&m) : 0;
@@ -437,7 +437,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	if (ok && t && !t->n_rows) {
 		t->n_shown = kernels->n_shown = 0;
 		result_note_add(r, "counters",
-				"no hardware counters: they need CUPTI's range profiler, which records no kernels");
+				"no hardware counters: CUPTI's range profiler records them, without kernels");
 	}
 	say(&m, n_unknown);
 	args_reader_free(m.args);
@@ -457,7 +457,7 @@ static const work_analysis counters_work = { .add = add, .needs_no_device = true
 
 const analysis counters_analysis = {
 	.name = "counters",
-	.summary = "What the device's own counters say, by the operator that launched the kernel",
+	.summary = "Hardware counters by the operator that launched the kernel",
 	.compat = WORK_COMPAT,
 	.work = &counters_work,
 };

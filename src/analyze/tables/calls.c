@@ -83,7 +83,7 @@ void calls_parts_say_coverage(const calls_parts *p, sonde_result *r, const char 
 
 	if (p->n_others)
 		result_note_add(r, label,
-				"%s of %s kernels and copies (%s) are omitted: their launches are not in the trace",
+				"%s of %s kernels and copies (%s) are omitted: their launch is not in the trace",
 				format_count(number, p->n_others), format_count(all, p->n_others + p->n_kernels),
 				format_ns(time, p->others_ns));
 }

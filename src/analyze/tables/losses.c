@@ -111,7 +111,7 @@ static void note_lost(sonde_result *r, const sonde_trace *trace)
 
 	if (*lost || is_cut)
 		result_note_add(r, "lost", "%s%s%s", lost, *lost && is_cut ? "; " : "",
-				is_cut ? "the file ends early: whatever came after is missing" : "");
+				is_cut ? "the file ends early: later events are missing" : "");
 }
 
 void result_note_losses(sonde_result *r, const sonde_trace *trace)
@@ -150,15 +150,14 @@ static void add_file_state(sonde_result *r, const sonde_trace *trace)
 	result_add(r, "n_unclosed", cell_count(f->n_unclosed));
 	result_add(r, "n_recovered", cell_count(f->n_recovered));
 	if (f->is_live)
-		result_note_add(r, "note", "the program is still running: this is what it recorded so far");
+		result_note_add(r, "note", "the program is still running: the results cover its recording so far");
 	else if (f->n_recovered)
 		result_note_add(r, "note", "the program was killed; %s recovered from its ring",
 				result_counted(r, f->n_recovered, "event was", "events were"));
 	if (f->has_ticks)
-		result_note_add(r, "clock",
-				"the file holds too few clock readings: its times are ticks, not nanoseconds");
+		result_note_add(r, "clock", "the file has too few clock readings: times are ticks, not nanoseconds");
 	if (f->torn_index_bytes)
-		result_note_add(r, "index", "damaged or cut off; everything is read from the recording in front of it");
+		result_note_add(r, "index", "damaged or truncated; Sonde reads the recording instead");
 }
 
 static void note_damage(sonde_result *r, const sonde_trace *trace)
@@ -166,17 +165,16 @@ static void note_damage(sonde_result *r, const sonde_trace *trace)
 	uint64_t n_cut = count_of(trace, DIAGNOSTIC_TRUNCATED_BYTES), n = count_of(trace, DIAGNOSTIC_DAMAGED_BLOCKS);
 
 	if (n_cut)
-		result_note_add(r, "damaged", "the file is cut off: its last %s not a whole block",
+		result_note_add(r, "damaged", "the file is truncated: its last %s not a complete block",
 				result_counted(r, n_cut, "byte is", "bytes are"));
 	if (first_of(trace, DIAGNOSTIC_DAMAGED_BLOCKS) >= 0)
 		result_note_add(r, "damaged", "from byte %" PRId64 " on: %" PRIu64 " bytes in %s",
 				first_of(trace, DIAGNOSTIC_DAMAGED_BLOCKS), count_of(trace, DIAGNOSTIC_SKIPPED_BYTES),
 				result_counted(r, n, "block skipped", "blocks skipped"));
 	if (count_of(trace, DIAGNOSTIC_RINGS_MISSING))
-		result_note_add(
-			r, "note",
-			"the recording was not closed and its ring is gone: events of its last moments may be missing, "
-			"their number is unknown");
+		result_note_add(r, "note",
+				"the recording was not closed and its ring does not exist: an unknown number of its "
+				"last events may be missing");
 }
 
 static bool has_table(const sonde_result *r, const char *key)
@@ -194,10 +192,9 @@ static void note_nothing(sonde_result *r, const sonde_trace *trace)
 	if (!trace->is_recorded)
 		result_note_add(r, "note", "no events");
 	else
-		result_note_add(
-			r, "note",
-			"no events: the program was not built with libsonde-rt, or nothing it names was reached%s",
-			shows_use ? "; sonde summary shows what it used" : "");
+		result_note_add(r, "note",
+				"no events: the program was not built with libsonde-rt, or reached no scope%s",
+				shows_use ? "; sonde summary shows its resource use" : "");
 }
 
 void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_counts *counts)

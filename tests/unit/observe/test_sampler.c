@@ -8,7 +8,7 @@ static void a_program_and_its_child_are_sampled(void **state)
 	static char *const command[] = { "test", NULL };
 	sonde_recorder *recorder = NULL;
 	sonde_sampler *sampler = NULL;
-	sonde_trace *t = NULL;
+	recording *t = NULL;
 	sonde_error err = { .message = "" };
 	bool found[2] = { false, false };
 	int pipes[2];
@@ -38,7 +38,7 @@ static void a_program_and_its_child_are_sampled(void **state)
 	sonde_sampler_free(sampler);
 	sonde_sampler_free(NULL);
 	assert_int_equal(sonde_recorder_close(recorder, 0, NULL, &err), SONDE_OK);
-	assert_int_equal(sonde_trace_open(path, &t, &err), SONDE_OK);
+	assert_int_equal(recording_open_path(path, &t, &err), SONDE_OK);
 	for (size_t i = 0; i < t->samples.n; i++) {
 		found[t->samples.items[i].pid != pid] = true;
 		assert_true(t->samples.items[i].n_threads == 1);
@@ -46,7 +46,7 @@ static void a_program_and_its_child_are_sampled(void **state)
 	}
 	assert_true(found[0]);
 	assert_true(found[1]);
-	sonde_trace_free(t);
+	recording_free(t);
 	temp_clear();
 }
 

@@ -408,7 +408,7 @@ static sonde_status info_run(const sonde_trace *trace, const sonde_analyze_optio
 
 const analysis info_analysis = {
 	.name = "info",
-	.summary = "What a file contains and what is missing from it",
+	.summary = "Contents of a file, and lost or repaired events",
 	.about_file = true,
 	.run = info_run,
 };
