@@ -26,7 +26,7 @@ static void the_nth_range_is_of_the_nth_launch(void **state)
 static void of_other_numbers_the_operator_is_unknown(void **state)
 {
 	static const says cases[] = {
-		{ "counters", NULL, "3 kernels have counters, but not as many were launched" },
+		{ "counters", NULL, "3 kernels have counters, but the number of launches differs" },
 		{ "counters", NULL, "'operator': null, 'rank': 0, 'counter': 'dram__bytes.sum'" },
 	};
 	builder *b = builder_with_threads(1);

@@ -336,7 +336,7 @@ static void what_cannot_be_done_is_said(void **state)
 		{ { .sort = "nothing" },
 		  "cannot sort by 'nothing'; choose total, self, calls, avg, min, max, std, percent, p50, p95, p99, "
 		  "name, allocated, freed or peak" },
-		{ { .tree = true, .threads = true }, "a tree cannot be split by thread yet: choose one of the two" },
+		{ { .tree = true, .threads = true }, "--tree and --threads exclude each other" },
 		{ { .use_steps = true, .first_step = 50, .last_step = 60 }, "the trace has no steps 50..60" },
 		{ { .use_steps = true, .first_step = 50, .last_step = INT64_MAX }, "the trace has no steps 50.." },
 	};
