@@ -45,10 +45,10 @@ static uint8_t *look_at_sites(const rows *r, bool *ret_has_python)
 	return flags;
 }
 
-/* By row: it recomputes. */
-static bool *mark_rows(const rows *r, const uint8_t *sites)
+/* A bit for each row: it recomputes. */
+static uint64_t *mark_rows(const rows *r, const uint8_t *sites)
 {
-	bool *marks = calloc(r->n + 1, sizeof *marks);
+	uint64_t *marks = calloc(r->n / 64 + 1, sizeof *marks);
 
 	for (uint32_t i = 0, end = 0, backward_end = 0; marks && i < r->n; i++) {
 		uint8_t flags = sites[rows_at(r, i).site];
@@ -56,23 +56,29 @@ static bool *mark_rows(const rows *r, const uint8_t *sites)
 			end = rows_at(r, i).end;
 		if ((flags & BACKWARD) && i < end && i >= backward_end)
 			backward_end = rows_at(r, i).end;
-		marks[i] = i < end && i >= backward_end;
+		if (i < end && i >= backward_end)
+			marks[i / 64] |= UINT64_C(1) << i % 64;
 	}
 	return marks;
 }
 
+static bool is_marked(const uint64_t *marks, uint32_t i)
+{
+	return marks[i / 64] >> i % 64 & 1;
+}
+
 /* Rows of the track that recompute, if it is one of the rank. */
-static uint64_t count_marks(const rows *r, const bool *marks, size_t track, int32_t rank)
+static uint64_t count_marks(const rows *r, const uint64_t *marks, size_t track, int32_t rank)
 {
 	uint32_t i = r->first_of_track[track], end = r->first_of_track[track + 1];
 	uint64_t n = 0;
 
 	for (; i < end && track_rank(r, track) == rank; i++)
-		n += marks[i];
+		n += is_marked(marks, i);
 	return n;
 }
 
-static bool put_ranks(const work *w, const bool *marks, sonde_result *r, coverage *covered)
+static bool put_ranks(const work *w, const uint64_t *marks, sonde_result *r, coverage *covered)
 {
 	table *t = result_table(r, "recompute", "Recomputed", rank_columns, N_COLUMNS(rank_columns));
 	bool ok = true;
@@ -83,7 +89,8 @@ static bool put_ranks(const work *w, const bool *marks, sonde_result *r, coverag
 		uint64_t n = 0, n_host = 0;
 		for (size_t i = 0; i < rank->n; i++) {
 			const work_item *item = WORK_AT(w, rank, i);
-			bool is_again = item->launch != WORK_NONE && marks[work_call_at(w, rank, item->launch).row];
+			bool is_again =
+				item->launch != WORK_NONE && is_marked(marks, work_call_at(w, rank, item->launch).row);
 			spans_add(&all, item->start, item->start + item->dur);
 			if (is_again)
 				spans_add(&again, item->start, item->start + item->dur);
@@ -123,7 +130,7 @@ typedef struct op_again {
 
 typedef struct again_sums {
 	const work *w;
-	const bool *marks;
+	const uint64_t *marks;
 	intern_table keys;
 	VEC(op_again) items;
 } again_sums;
@@ -143,12 +150,12 @@ static bool add_call(void *context, const op_call *one)
 	s->name = key[0];
 	s->rank = key[1];
 	s->direct = add_bounded(s->direct, one->direct);
-	s->n += to->marks[one->row];
-	s->again = add_bounded(s->again, to->marks[one->row] ? one->direct : 0);
+	s->n += is_marked(to->marks, one->row);
+	s->again = add_bounded(s->again, is_marked(to->marks, one->row) ? one->direct : 0);
 	return true;
 }
 
-static bool put_ops(const work *w, const bool *marks, const sonde_analyze_options *options, sonde_result *r)
+static bool put_ops(const work *w, const uint64_t *marks, const sonde_analyze_options *options, sonde_result *r)
 {
 	table *t = result_table(r, "recomputed_ops", "Recomputed operators", op_columns, N_COLUMNS(op_columns));
 	again_sums sums = { .w = w, .marks = marks };
@@ -174,9 +181,9 @@ static bool put_ops(const work *w, const bool *marks, const sonde_analyze_option
 	return ok;
 }
 
-static void say_why_none(const work *w, const bool *marks, bool has_python, sonde_result *r)
+static void say_why_none(const work *w, const uint64_t *marks, bool has_python, sonde_result *r)
 {
-	for (size_t i = 0; i < w->rows.n; i++)
+	for (size_t i = 0; i < w->rows.n / 64 + 1; i++)
 		if (marks[i])
 			return;
 	if (!w->is_empty)
@@ -191,7 +198,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 	coverage covered = { 0 };
 	bool has_python = false;
 	uint8_t *sites = look_at_sites(&w->rows, &has_python);
-	bool *marks = sites ? mark_rows(&w->rows, sites) : NULL;
+	uint64_t *marks = sites ? mark_rows(&w->rows, sites) : NULL;
 	bool ok = marks && put_ranks(w, marks, r, &covered) && put_ops(w, marks, options, r);
 
 	if (ok) {
