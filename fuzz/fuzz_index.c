@@ -209,14 +209,18 @@ static void read_tables(const sonde_index *ix, args_reader *r, size_t *left)
 static void read_facts(const sonde_index *ix)
 {
 	fact_reader *collectives = fact_reader_new(ix, SECTION_COLLECTIVES);
+	args_column grid = { .role = ROLE_GRID };
 	int64_t sequence;
 
-	expect(collectives != NULL);
+	expect(collectives && args_columns_read(ix, &grid, 1));
 	for (uint32_t args = 0; args < MAX_ASKED; args++) {
 		const index_message *m = fact_message(collectives, args * 7 % MAX_ASKED, &sequence);
 		if (m)
 			expect(index_text(ix, m->name) && index_text(ix, m->out_split));
+		if (args <= index_n_rows(ix, SECTION_ARGS))
+			args_column_f64(ix, &grid, args, 0);
 	}
+	args_columns_done(&grid, 1);
 	fact_reader_free(collectives);
 }
 
@@ -237,6 +241,9 @@ static void read_small_tables(const sonde_index *ix)
 	const index_meta *metas = index_metas(ix, &n);
 	for (size_t i = 0; i < n; i++)
 		index_text(ix, metas[i].key);
+	const index_device *devices = index_devices(ix, &n);
+	for (size_t i = 0; i < n; i++)
+		index_text(ix, devices[i].name);
 	const index_diagnostic *diagnostics = index_diagnostics(ix, &n);
 	for (size_t i = 0; i < n; i++)
 		index_text(ix, diagnostics[i].text);

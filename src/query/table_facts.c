@@ -125,8 +125,7 @@ static const index_kind collectives_source = SECTION_COLLECTIVES;
 static const query_column collectives_columns[] = {
 	ARGS_ID,
 	COLUMN("kind", "TEXT", OF_ROW, get_message, MESSAGE_KIND,
-	       "all-reduce, reduce-scatter, all-gather, all-to-all, barrier, broadcast, reduce, gather, scatter, send, "
-	       "receive"),
+	       "all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, send and so on"),
 	COLUMN("name", "TEXT", OF_ROW, get_message, MESSAGE_NAME, "as the trace has it"),
 	COLUMN("group_name", "TEXT", OF_ROW, get_message, MESSAGE_GROUP, "of the ranks that take part"),
 	COLUMN("group_size", "INTEGER", OF_ROW, get_message, MESSAGE_SIZE, "how many these are"),

@@ -1,4 +1,5 @@
-/* Small tables that lie in the index as lists: tracks, processes, names, counters, steps, meta, diagnostics. */
+/* Small tables that lie in the index as lists: tracks, processes, names, counters, steps, meta,
+   devices, diagnostics. */
 #include "query/columns.h"
 
 #include <stdio.h>
@@ -352,6 +353,57 @@ const query_table meta_table = {
 	.columns = meta_columns,
 	.n_columns = sizeof meta_columns / sizeof meta_columns[0],
 	.n_rows = n_meta,
+	LIST_SCAN,
+};
+
+/* ---- devices ----------------------------------------------------------------------------------------------------- */
+
+enum { DEVICE_ID, DEVICE_RANK, DEVICE_NAME, DEVICE_VENDOR, DEVICE_MEMORY, DEVICE_SMS, DEVICE_MAJOR, DEVICE_MINOR };
+
+static void get_device(query_cursor *c, uint64_t row, unsigned which, query_cell *ret_cell)
+{
+	static const char *const vendors[DEVICE_VENDORS] = { NULL, "NVIDIA", "AMD", "Intel" };
+	size_t n;
+	const index_device *d = &index_devices(c->ix, &n)[row];
+	const int64_t numbers[] = {
+		[DEVICE_ID] = d->id,	 [DEVICE_RANK] = d->rank,	    [DEVICE_MEMORY] = d->memory_bytes,
+		[DEVICE_SMS] = d->n_sms, [DEVICE_MAJOR] = d->compute_major, [DEVICE_MINOR] = d->compute_minor
+	};
+
+	cell_null(ret_cell);
+	if (which == DEVICE_NAME)
+		cell_string_of(c, d->name, ret_cell);
+	else if (which != DEVICE_VENDOR)
+		cell_known(ret_cell, numbers[which]);
+	else if (d->vendor < DEVICE_VENDORS && vendors[d->vendor])
+		cell_text(ret_cell, vendors[d->vendor], strlen(vendors[d->vendor]));
+}
+
+static uint64_t n_devices(const sonde_index *ix)
+{
+	size_t n;
+
+	index_devices(ix, &n);
+	return n;
+}
+
+static const query_column devices_columns[] = {
+	COLUMN("device", "INTEGER", OF_ROW, get_device, DEVICE_ID, "number of the device, as kernels have it"),
+	COLUMN("rank", "INTEGER", OF_ROW, get_device, DEVICE_RANK, "that sees it by this number"),
+	COLUMN("name", "TEXT", OF_ROW, get_device, DEVICE_NAME, "as its driver calls it"),
+	COLUMN("vendor", "TEXT", OF_ROW, get_device, DEVICE_VENDOR, "NVIDIA, AMD or Intel"),
+	COLUMN("memory_bytes", "INTEGER", OF_ROW, get_device, DEVICE_MEMORY, "that it has"),
+	COLUMN("n_sms", "INTEGER", OF_ROW, get_device, DEVICE_SMS, "multiprocessors"),
+	COLUMN("compute_major", "INTEGER", OF_ROW, get_device, DEVICE_MAJOR, "compute capability 8 of 8.0"),
+	COLUMN("compute_minor", "INTEGER", OF_ROW, get_device, DEVICE_MINOR, "and what follows"),
+};
+
+const query_table devices_table = {
+	.name = "devices",
+	.summary = "Devices of the ranks: name, memory, multiprocessors",
+	.columns = devices_columns,
+	.n_columns = sizeof devices_columns / sizeof devices_columns[0],
+	.n_rows = n_devices,
 	LIST_SCAN,
 };
 

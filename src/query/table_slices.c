@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include "query/columns.h"
+#include "base/decimal.h"
 
 enum { RELEASED_AFTER = 4 << 20 }; /* slices, and the pages they were on go back */
 
@@ -433,6 +434,35 @@ static void get_launch(query_cursor *cursor, uint64_t id, unsigned which, query_
 		cell_int(ret_cell, c->slice.start_ns - r->host.start_ns - r->host.dur_ns);
 }
 
+/* What an argument of the role says: a number, or text that is none. */
+static void get_role(query_cursor *cursor, uint64_t id, unsigned role, query_cell *ret_cell)
+{
+	uint32_t args = slices_of(cursor)->slice.args;
+	const char *key = args ? index_role_key(cursor->ix, (fact_role)role) : NULL, *json;
+	args_reader *r = key ? cursor_args(cursor) : NULL;
+	char text[64] = "", *end = text;
+	size_t len;
+	int64_t whole;
+
+	(void)id;
+	cell_null(ret_cell);
+	if (!r || !args_get(r, args, key, &json, &len))
+		return;
+	if (decimal_scaled(json, len, 0, &whole) == DECIMAL_EXACT) {
+		cell_int(ret_cell, whole);
+		return;
+	}
+	if (len < sizeof text)
+		memcpy(text, json, len);
+	double number = decimal_f64(text, &end);
+	if (end > text && !*end) {
+		cell_real(ret_cell, number);
+		return;
+	}
+	cell_text(ret_cell, json, len);
+	ret_cell->is_fleeting = true;
+}
+
 static const query_column kernels_columns[] = {
 	SLICE_COLUMNS_,
 	COLUMN("stream", "NUMERIC", OF_TRACK, get_track, TRACK_STREAM_NUMBER, "number of the stream"),
@@ -442,6 +472,15 @@ static const query_column kernels_columns[] = {
 	COLUMN("launch_ts", "INTEGER", OF_ROW, get_launch, LAUNCH_TS, "start of that call"),
 	COLUMN("delay", "INTEGER", OF_ROW, get_launch, LAUNCH_DELAY,
 	       "ns from the call's end to the kernel's start; negative if it started earlier"),
+	COLUMN("grid", "TEXT", OF_ROW, get_role, ROLE_GRID, "blocks of the launch: [432, 1, 1]"),
+	COLUMN("block", "TEXT", OF_ROW, get_role, ROLE_BLOCK, "threads of a block: [256, 1, 1]"),
+	COLUMN("registers", "NUMERIC", OF_ROW, get_role, ROLE_REGISTERS, "of a thread"),
+	COLUMN("shared_bytes", "NUMERIC", OF_ROW, get_role, ROLE_SHARED_BYTES, "shared memory of a block"),
+	COLUMN("blocks_per_sm", "NUMERIC", OF_ROW, get_role, ROLE_BLOCKS_PER_SM, "below 1 a part of the device idles"),
+	COLUMN("warps_per_sm", "NUMERIC", OF_ROW, get_role, ROLE_WARPS_PER_SM, "likewise in warps"),
+	COLUMN("occupancy_percent", "NUMERIC", OF_ROW, get_role, ROLE_OCCUPANCY, "as the profiler estimates it"),
+	COLUMN("bytes", "NUMERIC", OF_ROW, get_role, ROLE_COPY_BYTES, "of a copy"),
+	COLUMN("gb_per_s", "NUMERIC", OF_ROW, get_role, ROLE_BANDWIDTH, "of a copy, as the profiler gives it"),
 	COLUMN("args", "TEXT", OF_ROW, get_slice, SLICE_ARGUMENTS, "its arguments as a JSON object"),
 };
 

@@ -92,8 +92,8 @@ run query small.json.gz "create temp view v as select * from kernels; select cou
 want_out $' n\n 2'
 run query small.json .tables
 want_code 0
-for table in slices kernels launches names args instants flows counters counter_values steps allocations samples tracks \
-	processes meta diagnostics; do
+for table in slices kernels launches collectives names args instants flows counters counter_values steps allocations samples tracks \
+	processes devices meta diagnostics; do
 	want_in "$out" "$table  "
 	want "the manual lacks $table" grep -q -x "### $table" "$SOURCE/docs/sonde-query.md"
 done

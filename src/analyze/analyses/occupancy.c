@@ -200,12 +200,12 @@ static bool add_table(kernel_table *t, bool by_launch, const sonde_analyze_optio
 static sonde_status add(const work *w, const sonde_analyze_options *options, sonde_result *r, sonde_error *err)
 {
 	kernel_table t = { .w = w,
-			   .args = { { .key = "blocks per SM" },
-				     { .key = "est. achieved occupancy %" },
-				     { .key = "grid" },
-				     { .key = "block" },
-				     { .key = "registers per thread" },
-				     { .key = "shared memory" } } };
+			   .args = { { .role = ROLE_BLOCKS_PER_SM },
+				     { .role = ROLE_OCCUPANCY },
+				     { .role = ROLE_GRID },
+				     { .role = ROLE_BLOCK },
+				     { .role = ROLE_REGISTERS },
+				     { .role = ROLE_SHARED_BYTES } } };
 	bool ok = !w->rows.ix || op_tree_load(&t.tree, &w->rows);
 
 	if (ok && w->rows.ix && index_n_rows(w->rows.ix, SECTION_ARGS))

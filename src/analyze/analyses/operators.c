@@ -19,7 +19,7 @@
 #include "base/intern.h"
 
 enum { BY_NAME, BY_SHAPE, BY_STACK, N_TABLES };
-enum { DIMS, OLD_DIMS, STACK, N_ARGS };
+enum { DIMS, STACK, N_ARGS };
 enum { LONGEST_STACK = 64, LONGEST_TEXT = 4096 };
 
 /* What a site is here. */
@@ -193,8 +193,8 @@ static uint32_t find_group(op_table *t, int table_kind, uint32_t i, const row *a
 	op_key key = { .name = t->w->rows.sites[at->site].name, .rank = row_rank(&t->w->rows, at) };
 	op_sums *to = &t->sums[table_kind];
 
-	if (table_kind == BY_SHAPE && !arg_of(t, DIMS, at, &key))
-		arg_of(t, OLD_DIMS, at, &key);
+	if (table_kind == BY_SHAPE)
+		arg_of(t, DIMS, at, &key);
 	if (table_kind == BY_STACK && !arg_of(t, STACK, at, &key))
 		key.more = stack_of(t);
 	uint32_t number = intern(&to->keys, (const char *)&key, sizeof key);
@@ -384,8 +384,7 @@ static void put_sum(const op_table *t, int table_kind, const op_sum *s, sonde_re
 	if (table_kind == BY_STACK) {
 		*c++ = cell_string(stack_text(t, s, r));
 	} else if (table_kind == BY_SHAPE) {
-		const char *dims = json_text(t, DIMS, sample, r);
-		*c++ = cell_string(dims ? dims : json_text(t, OLD_DIMS, sample, r));
+		*c++ = cell_string(json_text(t, DIMS, sample, r));
 	}
 	c[0] = cell_integer(row_rank(all, sample));
 	c[1] = cell_count(s->calls);
@@ -457,8 +456,7 @@ static bool load(op_table *t)
 		ok = t->has_args = args_columns_read(ix, t->args, N_ARGS);
 	if (!ok)
 		return false;
-	t->has_shapes =
-		t->has_args && (args_column_has_any(ix, &t->args[DIMS]) || args_column_has_any(ix, &t->args[OLD_DIMS]));
+	t->has_shapes = t->has_args && args_column_has_any(ix, &t->args[DIMS]);
 	t->has_stacks |= t->has_args && args_column_has_any(ix, &t->args[STACK]);
 	t->sums[BY_SHAPE].is_wanted = t->has_shapes;
 	t->sums[BY_STACK].is_wanted = t->has_stacks;
@@ -486,7 +484,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 {
 	op_table t = { .w = w,
 		       .sums[BY_NAME].is_wanted = true,
-		       .args = { { .key = "Input Dims" }, { .key = "Input dims" }, { .key = "Call stack" } } };
+		       .args = { { .role = ROLE_INPUT_DIMS }, { .role = ROLE_STACK } } };
 	bool ok = !w->rows.ix || load(&t);
 
 	for (int k = 0; ok && k < N_TABLES; k++)

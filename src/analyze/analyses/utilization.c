@@ -226,7 +226,7 @@ static sonde_status add(const work *w, const sonde_analyze_options *options, son
 				sizeof device_columns / sizeof device_columns[0]);
 	table *series = result_table(r, "utilization_series", "Busy over time", series_columns,
 				     sizeof series_columns / sizeof series_columns[0]);
-	load l = { .w = w, .args = { { .key = "blocks per SM" }, { .key = "est. achieved occupancy %" } } };
+	load l = { .w = w, .args = { { .role = ROLE_BLOCKS_PER_SM }, { .role = ROLE_OCCUPANCY } } };
 	bool ok = load_names(&l);
 
 	(void)options;

@@ -14,6 +14,8 @@ bool collective_reader_init(collective_reader *c, const rows *r)
 		return false;
 	if (!r->ix || !index_n_rows(r->ix, SECTION_ARGS))
 		return true;
+	c->dims_key = index_role_key(r->ix, ROLE_INPUT_DIMS);
+	c->types_key = index_role_key(r->ix, ROLE_INPUT_TYPES);
 	c->args = args_reader_new(r->ix);
 	return c->args != NULL;
 }
@@ -130,14 +132,19 @@ static void take(collective_reader *c, uint32_t args, collective_args *to)
 	take_number(&to->sequence, sequence);
 }
 
+static bool is_key(const char *wanted, const char *key, size_t len)
+{
+	return wanted && strlen(wanted) == len && memcmp(wanted, key, len) == 0;
+}
+
 /* Of a call on the host: what goes in. */
 static void take_inputs(void *context, const char *key, size_t key_len, const char *json, size_t len)
 {
 	reading *r = context;
 
-	if (key_len == 10 && memcmp(key, "Input Dims", 10) == 0)
+	if (is_key(r->c->dims_key, key, key_len))
 		r->to->in_elements = count_elements(json, len);
-	else if (key_len == 10 && memcmp(key, "Input type", 10) == 0)
+	else if (is_key(r->c->types_key, key, key_len))
 		r->to->dtype = first_text(r->c, json, len);
 }
 

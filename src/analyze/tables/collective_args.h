@@ -27,7 +27,8 @@ typedef struct collective_args {
 typedef struct collective_reader {
 	const rows *rows;
 	fact_reader *facts;
-	args_reader *args; /* NULL: the trace has no arguments */
+	args_reader *args;		  /* NULL: the trace has no arguments */
+	const char *dims_key, *types_key; /* of what goes into an operator; NULL: no argument says it */
 	intern_table texts;
 	bool failed;
 } collective_reader;

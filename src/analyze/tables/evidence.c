@@ -319,42 +319,23 @@ static sonde_status load_ranks(evidence *e, sonde_error *err)
 
 /* ---- The device -------------------------------------------------------------------------------------------------- */
 
-/* The first number behind "key": in a JSON text; 0: none. */
-static int64_t number_behind(const char *json, const char *key)
-{
-	const char *at = strstr(json, key);
-
-	if (!at)
-		return 0;
-	at += strlen(key);
-	at += strspn(at, "\": ");
-	return strtoll(at, NULL, 10);
-}
-
 static void load_device(evidence *e)
 {
 	size_t n;
-	const index_meta *metas = index_metas(e->rows.ix, &n);
+	const index_device *d = index_devices(e->rows.ix, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(index_text(e->rows.ix, metas[i].key), "deviceProperties") != 0)
-			continue;
-		const char *json = index_text(e->rows.ix, metas[i].value);
-		int64_t major = number_behind(json, "\"computeMajor\""),
-			minor = number_behind(json, "\"computeMinor\"");
-		/* AMD's devices have numbers of their own there, and no tensor cores of that name. */
-		if (!strstr(json, "AMD") && !strstr(json, "gfx") && major > 0 && major < 100 && minor >= 0)
-			e->compute_major = (int)major;
-		e->device_memory = number_behind(json, "\"totalGlobalMem\"");
-		e->devices = json;
+	if (!n)
 		return;
-	}
+	/* AMD's devices have numbers of their own there, and no tensor cores of that name. */
+	if (d->vendor != DEVICE_AMD && d->compute_major > 0 && d->compute_major < 100)
+		e->compute_major = d->compute_major;
+	e->device_memory = d->memory_bytes > 0 ? d->memory_bytes : 0;
 }
 
 sonde_status evidence_load(evidence *e, const sonde_trace *trace, const sonde_analyze_options *options,
 			   sonde_error *err)
 {
-	*e = (evidence){ .options = options, .devices = "" };
+	*e = (evidence){ .options = options };
 	sonde_status status = load_rows(e, trace, options, err);
 	if (status || !e->rows.ix)
 		return status;

@@ -83,7 +83,6 @@ typedef struct evidence {
 	int64_t median_step_ns;
 	int compute_major;     /* of the device, 0: not known */
 	int64_t device_memory; /* bytes; 0: not known */
-	const char *devices;   /* what the trace says about them, JSON; "": nothing */
 } evidence;
 
 /* evidence_done() afterwards, also on failure. */

@@ -10,7 +10,8 @@
 #include "base/search.h"
 #include "base/vec.h"
 
-static const char *const arg_keys[OP_ARGS] = { "Input Dims", "Input type", "Input Strides", "Concrete Inputs" };
+static const fact_role arg_roles[OP_ARGS] = { ROLE_INPUT_DIMS, ROLE_INPUT_TYPES, ROLE_INPUT_STRIDES,
+					      ROLE_INPUT_VALUES };
 
 /* ---- Sites ------------------------------------------------------------------------------------------------------- */
 
@@ -447,7 +448,7 @@ bool op_calls_load(op_calls *o, const work *w, op_visit *visit, void *context)
 {
 	*o = (op_calls){ .w = w };
 	for (int i = 0; i < OP_ARGS; i++)
-		o->args[i].key = arg_keys[i];
+		o->args[i].role = arg_roles[i];
 	if (!w->rows.ix)
 		return true;
 	bool ok = look_at_sites(o) && find_firsts(o);

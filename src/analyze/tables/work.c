@@ -13,8 +13,6 @@
 #include "base/vec.h"
 #include "base/threads.h"
 
-#define BANDWIDTH_KEY "memory bandwidth (GB/s)"
-
 /* ---- Our rules --------------------------------------------------------------------------------------------------- */
 
 work_item work_item_of(const work *w, uint32_t device_row)
@@ -235,7 +233,7 @@ sonde_status work_load(const sonde_trace *trace, const sonde_analyze_options *op
 		      .options = rows_options_from(options),
 		      .rows = &w->rows,
 		      .err = err,
-		      .bandwidth = { .key = BANDWIDTH_KEY, .is_rare = true },
+		      .bandwidth = { .role = ROLE_BANDWIDTH, .is_rare = true },
 		      .wants_bandwidth = what.bandwidth && !w->is_hta && !w->is_tracelens };
 	r.reads_args = ix && r.wants_bandwidth && index_n_rows(ix, SECTION_ARGS);
 	if (what.few_rows && !w->is_hta && !w->is_tracelens)

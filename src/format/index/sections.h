@@ -109,6 +109,8 @@ typedef enum index_kind {
 	SECTION_MESSAGES, /* index_message[] */
 	SECTION_COLLECTIVE_BLOCKS,
 	SECTION_COLLECTIVES, /* collective_column, by record */
+	SECTION_DEVICES,     /* index_device[] */
+	SECTION_ROLES,	     /* index_role[] */
 	/* Arguments: see store/index/args.h */
 	SECTION_TEMPLATES,	/* templates behind each other */
 	SECTION_ARG_TEXTS,	/* uint64_t offset[n + 1] into ARG_TEXT_BYTES */
@@ -368,6 +370,49 @@ typedef enum collective_column {
 	COLLECTIVE_SEQUENCE, /* -1: unknown */
 	COLLECTIVE_COLUMNS
 } collective_column;
+
+/* What an argument says, whatever its writer calls it. Facts that nearly every event has of its own lie in the
+   arguments alone; a role is the way to them. */
+typedef enum fact_role {
+	ROLE_NONE,
+	ROLE_GRID,	/* of a launch: "[432, 1, 1]" */
+	ROLE_BLOCK,	/* likewise */
+	ROLE_REGISTERS, /* of a thread */
+	ROLE_SHARED_BYTES,
+	ROLE_BLOCKS_PER_SM,
+	ROLE_WARPS_PER_SM,
+	ROLE_OCCUPANCY,	    /* percent, estimated by the profiler */
+	ROLE_COPY_BYTES,    /* copied or set */
+	ROLE_BANDWIDTH,	    /* of a copy, GB/s */
+	ROLE_INPUT_DIMS,    /* of an operator: "[[64, 3], []]" */
+	ROLE_INPUT_TYPES,   /* "["float", ""]" */
+	ROLE_INPUT_STRIDES, /* as the dims */
+	ROLE_INPUT_VALUES,  /* "["", "[1, 1]", "False"]" */
+	ROLE_SEQUENCE,	    /* number that a forward operator and its backward one have in common */
+	ROLE_STACK,	    /* text: one frame after the other, the innermost first */
+	ROLE_KINDS
+} fact_role;
+
+typedef struct index_role {
+	uint32_t role; /* fact_role; each once at most */
+	uint32_t key;  /* string: the key of the args object */
+} index_role;
+_Static_assert(sizeof(index_role) == 8, "on disk");
+
+typedef enum device_vendor { DEVICE_UNKNOWN, DEVICE_NVIDIA, DEVICE_AMD, DEVICE_INTEL, DEVICE_VENDORS } device_vendor;
+
+/* -1: unknown */
+typedef struct index_device {
+	int32_t rank;	 /* that sees it by this id */
+	int32_t id;	 /* as tracks have it */
+	uint32_t name;	 /* string or INDEX_NONE */
+	uint32_t vendor; /* device_vendor */
+	int64_t memory_bytes;
+	int32_t n_sms; /* multiprocessors */
+	int32_t compute_major, compute_minor;
+	int32_t reserved;
+} index_device;
+_Static_assert(sizeof(index_device) == 40, "on disk");
 
 typedef enum value_column { VALUE_TIME, VALUE_BITS /* of a double */, VALUE_COLUMNS } value_column;
 

@@ -57,6 +57,28 @@ chrome_fact_gaps chrome_facts_find(const args_template *t, const args_piece *key
 	return found;
 }
 
+static void put_role(builder *b, const char *key, size_t len)
+{
+	static const struct {
+		fact_role role;
+		const char *text;
+	} roles[] = {
+#define ROLE(role, text) { ROLE_##role, text },
+#include "import/chrome/roles.def"
+#undef ROLE
+	};
+
+	for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
+		if (strlen(roles[i].text) == len && memcmp(roles[i].text, key, len) == 0)
+			builder_role(b, roles[i].role, roles[i].text);
+}
+
+void chrome_roles_put(builder *b, const args_piece *keys, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		put_role(b, keys[i].text, keys[i].len);
+}
+
 /* ---- Values ------------------------------------------------------------------------------------------------------ */
 
 /* Not negative; -1: unknown. */
@@ -137,12 +159,13 @@ void chrome_facts_put(builder *b, uint32_t args, const char *json, size_t len)
 
 	while (members.is_object && json_next(&members, &m)) {
 		chrome_fact fact = fact_named(m.key, m.key_len);
+		put_role(b, m.key, m.key_len);
 		if (fact == CHROME_FACTS)
 			continue;
 		v.of[fact] = value_of(&m);
 		kinds |= facts[fact].is_weak ? 0 : 1u << facts[fact].kind;
 	}
-	if (kinds & 1u << FACT_COLLECTIVE)
+	if (args && kinds & 1u << FACT_COLLECTIVE)
 		put_collective(b, args, make_message(b, &v), &v.of[KEY_COLLECTIVE_SEQUENCE]);
 }
 

@@ -61,6 +61,8 @@ static bool find_family(chrome_apply *a, const chrome_reader *r, chrome_template
 	chrome_family *f = is_new ? VEC_ADD(&a->families) : NULL;
 	if (f)
 		init_family(f, &t->shape);
+	if (f && t->shape.n_args_pieces)
+		chrome_roles_put(a->b, t->keys, t->shape.n_args_pieces - 1);
 	return f || !is_new;
 }
 

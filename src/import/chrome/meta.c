@@ -220,6 +220,8 @@ void apply_put_meta(chrome_apply *a)
 	for (size_t i = 0; i < a->tops.n; i++) {
 		const top_level *t = &a->tops.items[i];
 		put_meta(a, BUILDER_RANK_OF(t->file), (const uint8_t *)t->key, t->key_len, t->value, t->len);
+		if (is_key((const uint8_t *)t->key, t->key_len, "deviceProperties"))
+			chrome_devices_put(a->b, BUILDER_RANK_OF(t->file), t->value, t->len);
 	}
 	a->text.n = 0;
 	for (unsigned i = 1; i < 256; i++) {

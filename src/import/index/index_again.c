@@ -416,17 +416,51 @@ sonde_status index_again_feed(index_again *a, builder *b, uint32_t first_file,
 			  : error_set(err, SONDE_E_MEMORY, -1, "out of memory");
 }
 
+/* What the rank is called in the builder. */
+static int32_t again_rank(const index_again *a, int32_t rank, const int32_t *ranks)
+{
+	int32_t key = rank < 0 ? -1 : rank;
+	const int32_t *at = bsearch(&key, a->ranks, a->n_ranks, sizeof key, compare_ranks);
+
+	return at ? ranks[at - a->ranks] : -1;
+}
+
+static void put_devices(const index_again *a, builder *b, const int32_t *ranks)
+{
+	size_t n, len;
+	const index_device *devices = index_devices(a->ix, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		index_device d = devices[i];
+		const char *name = index_textn(a->ix, d.name, &len);
+		d.name = d.name == INDEX_NONE ? INDEX_NONE : builder_string(b, name, len);
+		d.rank = again_rank(a, d.rank, ranks);
+		builder_device(b, &d);
+	}
+}
+
+static void put_roles(const index_again *a, builder *b)
+{
+	size_t n;
+	const index_role *roles = index_roles(a->ix, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (roles[i].role < ROLE_KINDS)
+			builder_role(b, (fact_role)roles[i].role, index_text(a->ix, roles[i].key));
+}
+
 void index_again_meta(const index_again *a, builder *b, const int32_t *ranks)
 {
 	size_t n;
 	const index_meta *metas = index_metas(a->ix, &n);
 
+	put_devices(a, b, ranks);
+	put_roles(a, b);
+
 	for (size_t i = 0; i < n; i++) {
 		const index_meta *m = &metas[i];
-		int32_t key = m->rank < 0 ? -1 : m->rank;
-		const int32_t *at = bsearch(&key, a->ranks, a->n_ranks, sizeof key, compare_ranks);
 		size_t key_len, len;
 		const char *name = index_textn(a->ix, m->key, &key_len), *value = index_textn(a->ix, m->value, &len);
-		builder_meta(b, at ? ranks[at - a->ranks] : -1, name, key_len, value, len, m->json);
+		builder_meta(b, again_rank(a, m->rank, ranks), name, key_len, value, len, m->json);
 	}
 }

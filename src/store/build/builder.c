@@ -45,8 +45,9 @@ static void free_tracks(builder *b)
 
 static void free_tables(builder *b)
 {
-	intern_table *interned[] = { &b->strings,      &b->site_keys, &b->process_keys,	   &b->track_keys,
-				     &b->counter_keys, &b->meta_keys, &b->diagnostic_keys, &b->messages };
+	intern_table *interned[] = { &b->strings,	  &b->site_keys,    &b->process_keys,
+				     &b->track_keys,	  &b->counter_keys, &b->meta_keys,
+				     &b->diagnostic_keys, &b->messages,	    &b->device_keys };
 
 	for (size_t i = 0; i < sizeof interned / sizeof interned[0]; i++)
 		intern_done(interned[i]);
@@ -81,6 +82,7 @@ void builder_free(builder *b)
 	VEC_DONE(&b->files);
 	VEC_DONE(&b->counters);
 	VEC_DONE(&b->metas);
+	VEC_DONE(&b->devices);
 	VEC_DONE(&b->diagnostics);
 	VEC_DONE(&b->step_numbers);
 	bulk_done(&b->instants);
@@ -306,6 +308,18 @@ bool builder_file_span(const builder *b, uint32_t file, int64_t *ret_start_ns, i
 }
 
 /* ---- The rest ---------------------------------------------------------------------------------------------------- */
+
+void builder_device(builder *b, const index_device *d)
+{
+	int32_t key[] = { d->rank, d->id };
+	uint32_t number;
+
+	if (builder_is_new(b, &b->device_keys, key, sizeof key, b->devices.n, &number) &&
+	    !builder_or_fail(b, VEC_ADD(&b->devices)))
+		return;
+	if (number < b->devices.n)
+		b->devices.items[number] = *d;
+}
 
 void builder_meta(builder *b, int32_t rank, const char *key, size_t key_len, const char *value, size_t len, bool json)
 {

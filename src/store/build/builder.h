@@ -149,12 +149,17 @@ uint32_t builder_message(builder *b, const index_message *m);
    call; a record has one row of a kind at most. */
 void builder_fact(builder *b, builder_fact_kind kind, const int64_t *row);
 
+/* The argument of this key says this. The first key of a role stays. */
+void builder_role(builder *b, fact_role role, const char *key);
+
 /* ---- The rest ---------------------------------------------------------------------------------------------------- */
 
 /* json: the value is JSON text. rank -1: of all; BUILDER_RANK_OF(file): of the rank that the file will have. The last
    value of a key and rank stays. */
 #define BUILDER_RANK_OF(file) (-2 - (int32_t)(file))
 void builder_meta(builder *b, int32_t rank, const char *key, size_t key_len, const char *value, size_t len, bool json);
+/* A device; its rank as of builder_meta(). The last one of a rank and id stays. */
+void builder_device(builder *b, const index_device *d);
 /* Adds n to the count of this kind; the first call's file and position stay. */
 typedef struct builder_problem {
 	diagnostic_kind kind;

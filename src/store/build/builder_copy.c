@@ -128,8 +128,10 @@ static bool copy_lists(builder *to, const builder *from)
 
 static bool copy_facts(builder *to, const builder *from)
 {
-	bool ok = intern_copy(&to->messages, &from->messages);
+	bool ok = intern_copy(&to->messages, &from->messages) && intern_copy(&to->device_keys, &from->device_keys) &&
+		  VEC_COPY(&to->devices, &from->devices);
 
+	memcpy(to->roles, from->roles, sizeof to->roles);
 	memcpy(to->last_fact, from->last_fact, sizeof to->last_fact);
 	for (size_t i = TABLE_FACTS; ok && i < TABLE_KINDS; i++)
 		ok = table_copy(&to->tables[i], &from->tables[i]);

@@ -341,6 +341,7 @@ struct builder {
 	VEC(build_file) files;
 	VEC(build_counter) counters;
 	VEC(index_meta) metas;
+	VEC(index_device) devices;
 	VEC(index_diagnostic) diagnostics;
 	VEC(build_step) step_numbers;
 	bulk instants, samples; /* build_instant */
@@ -350,6 +351,8 @@ struct builder {
 	uint32_t n_flows;
 	index_clock clock;
 	args_writer args;
+	intern_table device_keys;	/* rank, id */
+	index_role roles[ROLE_KINDS];	/* by role; of those that are known */
 	intern_table messages;		/* index_message */
 	uint32_t last_fact[FACT_KINDS]; /* record + 1 */
 	packer packer;			/* of this thread */

@@ -34,3 +34,9 @@ void builder_fact(builder *b, builder_fact_kind kind, const int64_t *row)
 	if (t->failed)
 		builder_fail(b, SONDE_E_MEMORY, "out of memory");
 }
+
+void builder_role(builder *b, fact_role role, const char *key)
+{
+	if (role > ROLE_NONE && role < ROLE_KINDS && b->roles[role].role == ROLE_NONE)
+		b->roles[role] = (index_role){ role, builder_string(b, key, strlen(key)) };
+}

@@ -86,14 +86,21 @@ static bool number_processes(builder *b)
 	return true;
 }
 
+static int32_t settled_rank(const builder *b, int32_t rank)
+{
+	uint32_t file = BUILDER_RANK_OF(rank); /* the way back is the same */
+
+	if (rank >= -1)
+		return rank;
+	return file < b->files.n ? b->files.items[file].rank : -1;
+}
+
 static void settle_metas(builder *b)
 {
-	for (size_t i = 0; i < b->metas.n; i++) {
-		index_meta *m = &b->metas.items[i];
-		uint32_t file = BUILDER_RANK_OF(m->rank); /* the way back is the same */
-		if (m->rank < -1)
-			m->rank = file < b->files.n ? b->files.items[file].rank : -1;
-	}
+	for (size_t i = 0; i < b->metas.n; i++)
+		b->metas.items[i].rank = settled_rank(b, b->metas.items[i].rank);
+	for (size_t i = 0; i < b->devices.n; i++)
+		b->devices.items[i].rank = settled_rank(b, b->devices.items[i].rank);
 }
 
 static bool is_mostly_device(const build_track *t)

@@ -87,6 +87,15 @@ static const index_kind table_sections[TABLE_KINDS] = {
 	[TABLE_FACTS + FACT_COLLECTIVE] = SECTION_COLLECTIVES,
 };
 
+static uint64_t n_roles(const builder *b)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < ROLE_KINDS; i++)
+		n += b->roles[i].role != ROLE_NONE;
+	return n;
+}
+
 static void measure(image *m)
 {
 	const builder *b = m->b;
@@ -108,6 +117,8 @@ static void measure(image *m)
 		set(m, table_sections[i], t->blocks.n, t->n_rows);
 	}
 	set(m, SECTION_MESSAGES, b->messages.n * sizeof(index_message), b->messages.n);
+	set(m, SECTION_DEVICES, b->devices.n * sizeof(index_device), b->devices.n);
+	set(m, SECTION_ROLES, n_roles(b) * sizeof(index_role), n_roles(b));
 	set(m, SECTION_COUNTERS, b->counters.n * sizeof(index_counter), b->counters.n);
 	set(m, SECTION_TEMPLATES, text_bytes(&b->args.templates, 0), b->args.templates.n);
 	measure_arg_texts(m);
@@ -341,6 +352,13 @@ static void write_offsets(image *m, index_kind kind, bulk *offsets, uint64_t end
 	section_put(&m->out, kind, &end, sizeof end);
 }
 
+static void write_roles(image *m)
+{
+	for (size_t i = 0; i < ROLE_KINDS; i++)
+		if (m->b->roles[i].role != ROLE_NONE)
+			section_put(&m->out, SECTION_ROLES, &m->b->roles[i], sizeof(index_role));
+}
+
 static void write_small(image *m)
 {
 	const builder *b = m->b;
@@ -348,10 +366,12 @@ static void write_small(image *m)
 	write_tracks(m);
 	write_plain(m, SECTION_SITES, b->sites.items);
 	write_plain(m, SECTION_META, b->metas.items);
+	write_plain(m, SECTION_DEVICES, b->devices.items);
 	write_plain(m, SECTION_DIAGNOSTICS, b->diagnostics.items);
 	write_plain(m, SECTION_STEPS, b->steps.bytes);
 	write_interned(m, SECTION_TEMPLATES, &b->args.templates);
 	write_interned(m, SECTION_MESSAGES, &b->messages);
+	write_roles(m);
 	write_strings(m);
 	write_arg_texts(m);
 }

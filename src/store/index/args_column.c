@@ -116,7 +116,7 @@ static bool add_template(columns_reader *c)
 	*to = (template_columns){ .n_gaps = t.n_gaps };
 	for (size_t i = 0; i < c->n; i++) {
 		bool is_read = c->in_blocks ? !c->columns[i].is_rare : c->columns[i].is_rare || c->values[i];
-		int gap = is_read ? gap_of(&t, c->columns[i].key) : -1;
+		int gap = is_read && c->columns[i].key ? gap_of(&t, c->columns[i].key) : -1;
 		if (gap >= 0)
 			want_gap(to, (column_gap){ (uint32_t)gap, (uint8_t)i, t.kinds[gap], 0 });
 	}
@@ -299,8 +299,11 @@ bool args_columns_read(const sonde_index *ix, args_column *wanted, size_t n)
 	bool reads_all = n_records <= MANY_RECORDS;
 
 	assert(n <= COLUMNS_MAX_READ);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		reads_all |= wanted[i].is_rare;
+		if (wanted[i].role != ROLE_NONE)
+			wanted[i].key = index_role_key(ix, wanted[i].role);
+	}
 	c.failed = !c.templates_of || !make_room(&c, wanted, n_records);
 	for (uint64_t block = 0; reads_all && !c.failed && block * ARGS_RECORDS < n_records; block++) {
 		read_block(&c, block, n_records);

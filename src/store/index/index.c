@@ -57,6 +57,8 @@ static const struct {
 	[SECTION_MESSAGES] = { SHAPE_ROWS, sizeof(index_message) },
 	[SECTION_COLLECTIVE_BLOCKS] = { SHAPE_OFFSETS, 0 },
 	[SECTION_COLLECTIVES] = { SHAPE_BYTES, 0 },
+	[SECTION_DEVICES] = { SHAPE_ROWS, sizeof(index_device) },
+	[SECTION_ROLES] = { SHAPE_ROWS, sizeof(index_role) },
 	[SECTION_TEMPLATES] = { SHAPE_BYTES, 0 },
 	[SECTION_ARG_TEXTS] = { SHAPE_OFFSETS, 0 },
 	[SECTION_ARG_TEXT_BYTES] = { SHAPE_BYTES, 0 },
@@ -443,6 +445,27 @@ const index_diagnostic *index_diagnostics(const sonde_index *ix, size_t *ret_n)
 const index_message *index_messages(const sonde_index *ix, size_t *ret_n)
 {
 	return table_of(ix, SECTION_MESSAGES, ret_n);
+}
+
+const index_device *index_devices(const sonde_index *ix, size_t *ret_n)
+{
+	return table_of(ix, SECTION_DEVICES, ret_n);
+}
+
+const index_role *index_roles(const sonde_index *ix, size_t *ret_n)
+{
+	return table_of(ix, SECTION_ROLES, ret_n);
+}
+
+const char *index_role_key(const sonde_index *ix, fact_role role)
+{
+	size_t n;
+	const index_role *roles = index_roles(ix, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (roles[i].role == (uint32_t)role)
+			return index_text(ix, roles[i].key);
+	return NULL;
 }
 
 const index_step *index_steps(const sonde_index *ix, size_t *ret_n)

@@ -105,7 +105,10 @@ const index_site *index_sites(const sonde_index *ix, size_t *ret_n);
 const index_meta *index_metas(const sonde_index *ix, size_t *ret_n);
 const index_diagnostic *index_diagnostics(const sonde_index *ix, size_t *ret_n);
 const index_step *index_steps(const sonde_index *ix, size_t *ret_n);
+const index_device *index_devices(const sonde_index *ix, size_t *ret_n);
 const index_message *index_messages(const sonde_index *ix, size_t *ret_n);
+const index_role *index_roles(const sonde_index *ix, size_t *ret_n);
+const char *index_role_key(const sonde_index *ix, fact_role role); /* NULL: no argument has the role */
 const index_counter *index_counters(const sonde_index *ix, size_t *ret_n);
 
 size_t index_n_strings(const sonde_index *ix);
@@ -311,14 +314,15 @@ bool args_get(args_reader *r, uint32_t args, const char *key, const char **ret_j
 typedef void args_each_fn(void *context, const char *key, size_t key_len, const char *json, size_t len);
 bool args_each(args_reader *r, uint32_t args, args_each_fn *each, void *context);
 
-/* One key of every record, in one pass, at most 8 different ones: args_column_int(ix, c, args) for a slice's args.
-   Whole numbers stay exact; "7" counts as 7. What is no number is found by its text: args_column_text(). */
+/* One key of every record, in one pass, at most 8 different ones, each once: args_column_int(ix, c, args) for a slice's
+   args. Whole numbers stay exact; "7" counts as 7. What is no number is found by its text: args_column_text(). */
 typedef struct args_value {
 	int64_t value;
 	uint32_t record;
 	uint8_t kind;
 } args_value;
 typedef struct args_column {
+	fact_role role; /* ROLE_NONE: the key is given; else args_columns_read() fills it in, NULL: there is none */
 	const char *key;
 	bool is_rare; /* few records have it: they are listed, and values and kinds are not there */
 	/* filled in */

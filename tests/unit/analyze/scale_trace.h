@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "import/chrome/facts.h"
 #include "store/build/builder.h"
 
 static inline uint64_t scale_random(uint64_t *state)
@@ -88,6 +89,8 @@ static inline void scale_training_begin(scale_training_state *s, builder *b)
 	uint32_t cpu = builder_process(b, 0, 100, INDEX_NONE), gpu = builder_process(b, 0, 900, INDEX_NONE);
 	char name[80];
 
+	static const char roles[] = "{\"est. achieved occupancy %\": 0, \"Input Dims\": [], \"Sequence number\": 0}";
+	chrome_facts_put(b, 0, roles, sizeof roles - 1);
 	*s = (scale_training_state){ .b = b, .seed = 4711, .correlation = 1 };
 	s->host = builder_track(b, TRACK_THREAD, cpu, 11, INDEX_NONE, INDEX_NONE);
 	s->streams[0] = builder_track(b, TRACK_STREAM, gpu, 7, INDEX_NONE, INDEX_NONE);

@@ -19,8 +19,8 @@ enum { FLIPS = 5000 };
 
 /* ---- Questions --------------------------------------------------------------------------------------------------- */
 
-static const char *const analyses[] = { "report", "info",	 "memory", "counters",
-					"steps",  "bottlenecks", "idle",   "collectives" };
+static const char *const analyses[] = { "report", "info",	 "memory",    "counters",    "steps",	 "bottlenecks",
+					"idle",	  "collectives", "occupancy", "utilization", "bandwidth" };
 static const char *const statements[] = {
 	"select name, count(*), sum(dur), sum(self) from slices group by name order by name",
 	"select count(*), sum(length(args)) from slices",
@@ -30,6 +30,8 @@ static const char *const statements[] = {
 	"select * from counters",
 	"select * from allocations",
 	"select count(*), sum(bytes), sum(sequence), group_concat(name) from collectives",
+	"select count(*), sum(registers), sum(occupancy_percent), sum(gb_per_s) from kernels",
+	"select count(*), sum(compute_major), group_concat(name) from devices",
 	"select id, parent, depth, ts from slices where dur > 300 limit 500",
 };
 enum {
@@ -239,7 +241,7 @@ static void an_imported_file_answers_right_or_says_what_is_damaged(void **state)
 	whole_done(&w);
 }
 
-/* What only other tools' traces have: collectives. */
+/* What only other tools' traces have. */
 static void save_chrome(const char *path)
 {
 	const char *json = temp_path("facts.json");
@@ -250,6 +252,7 @@ static void save_chrome(const char *path)
 
 	assert_non_null(out);
 	fprintf(out,
+		"{\"deviceProperties\": [{\"id\": 0, \"name\": \"A100\", \"computeMajor\": 8}], \"traceEvents\": "
 		"[{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#1\", \"pid\": 7, \"tid\": "
 		"8, \"ts\": 0, \"dur\": 9000}");
 	for (int i = 0; i < 600; i++)
@@ -260,7 +263,21 @@ static void save_chrome(const char *path)
 			"\"0\", "
 			"\"Group size\": 2, \"Seq\": %d}}",
 			10 * i, i % 5 ? "Half" : "Float", 64 * (i % 37), i);
-	fprintf(out, "]");
+	for (int i = 0; i < 600; i++)
+		fprintf(out,
+			",\n{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": "
+			"%d, "
+			"\"dur\": 4, \"args\": {\"device\": 0, \"stream\": 7, \"grid\": [%d, 1, 1], \"block\": [256, "
+			"1, "
+			"1], \"registers per thread\": 32, \"shared memory\": %d, \"blocks per SM\": 0.5, \"est. "
+			"achieved "
+			"occupancy %%\": %d}},\n{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD "
+			"(Pageable "
+			"-> Device)\", \"pid\": 0, \"tid\": 7, \"ts\": %d, \"dur\": 3, \"args\": {\"device\": 0, "
+			"\"stream\": "
+			"7, \"bytes\": %d, \"memory bandwidth (GB/s)\": %d.5}}",
+			10 * i, i % 41, 16 * (i % 3), i % 100, 10 * i + 5, 1000 * i, i);
+	fprintf(out, "]}");
 	assert_int_equal(fclose(out), 0);
 	temp_write(json, text, len);
 	free(text);

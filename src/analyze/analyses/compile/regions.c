@@ -23,6 +23,7 @@ enum { N_REGION_COLUMNS = sizeof region_columns / sizeof region_columns[0] };
 /* Forward passes by their sequence numbers, which the backward pass has, too. */
 typedef struct sequences {
 	args_reader *reader; /* NULL: the trace has no arguments */
+	const char *key;     /* of sequence numbers; NULL: no argument is one */
 	intern_table numbers;
 	VEC(uint32_t) calls; /* by number */
 } sequences;
@@ -35,7 +36,7 @@ static bool sequence_of(sequences *s, const rows *r, uint32_t number, uint32_t *
 	size_t len;
 	char key[64];
 
-	if (!s->reader || !at || !at->args || !args_get(s->reader, at->args, "Sequence number", &json, &len))
+	if (!s->reader || !s->key || !at || !at->args || !args_get(s->reader, at->args, s->key, &json, &len))
 		return false;
 	int n = snprintf(key, sizeof key, "%d %.*s", row_rank(r, at), (int)(len < 24 ? len : 24), json);
 	*ret_sequence = intern(&s->numbers, key, (size_t)n);
@@ -47,6 +48,7 @@ static bool load_sequences(sequences *s, const compile_calls *c)
 	bool has_args = c->rows->ix && index_n_rows(c->rows->ix, SECTION_ARGS) > 0;
 
 	s->reader = has_args ? args_reader_new(c->rows->ix) : NULL;
+	s->key = has_args ? index_role_key(c->rows->ix, ROLE_SEQUENCE) : NULL;
 	for (uint32_t i = 0; s->reader && i < c->calls.n; i++) {
 		uint32_t sequence;
 		if (!sequence_of(s, c->rows, c->calls.items[i].function, &sequence))

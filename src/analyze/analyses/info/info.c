@@ -185,60 +185,31 @@ static const column device_columns[] = {
 	{ "n_sms", "processors", CELL_INTEGER, 1, false }, { "compute", "compute", CELL_STRING, 2, false },
 };
 
-static int64_t int_of(const json_member *device, const char *key)
+static void add_device(sonde_result *r, table *t, const sonde_index *ix, const index_device *d)
 {
-	const char *value;
-	size_t len;
-	char text[24];
-
-	if (!json_get(device->value, device->len, key, &value, &len) || len >= sizeof text)
-		return -1;
-	memcpy(text, value, len);
-	text[len] = 0;
-	return *text >= '0' && *text <= '9' ? strtoll(text, NULL, 10) : -1;
-}
-
-static void add_device(sonde_result *r, table *t, const json_member *device, int32_t rank)
-{
-	int64_t id = int_of(device, "id"), memory = int_of(device, "totalGlobalMem"), sms = int_of(device, "numSms");
-	int64_t major = int_of(device, "computeMajor"), minor = int_of(device, "computeMinor");
-	const char *name;
-	size_t len;
-
 	cell *c = table_row(r, t, 0);
-	c[0] = id >= 0 ? cell_integer(id) : cell_unknown();
-	if (json_get(device->value, device->len, "name", &name, &len) && len >= 2 && *name == '"')
-		c[1] = cell_string(result_format(r, "%.*s", (int)(len - 2), name + 1));
-	c[2] = rank >= 0 ? cell_integer(rank) : cell_unknown();
-	c[3] = memory >= 0 ? cell_bytes((uint64_t)memory) : cell_unknown();
-	c[4] = sms >= 0 ? cell_integer(sms) : cell_unknown();
-	if (major >= 0 && minor >= 0)
-		c[5] = cell_string(result_format(r, "%" PRId64 ".%" PRId64, major, minor));
+
+	c[0] = d->id >= 0 ? cell_integer(d->id) : cell_unknown();
+	if (d->name != INDEX_NONE)
+		c[1] = cell_string(result_string(r, index_text(ix, d->name)));
+	c[2] = d->rank >= 0 ? cell_integer(d->rank) : cell_unknown();
+	c[3] = d->memory_bytes >= 0 ? cell_bytes((uint64_t)d->memory_bytes) : cell_unknown();
+	c[4] = d->n_sms >= 0 ? cell_integer(d->n_sms) : cell_unknown();
+	if (d->compute_major >= 0 && d->compute_minor >= 0)
+		c[5] = cell_string(result_format(r, "%" PRId32 ".%" PRId32, d->compute_major, d->compute_minor));
 }
 
-/* Kineto's list of devices. */
 static void add_devices(sonde_result *r, const sonde_index *ix)
 {
 	enum { MOST = 4096, SHOWN = 8 };
-	size_t n, len;
-	const index_meta *metas = index_metas(ix, &n);
-	table *t = NULL;
+	size_t n;
+	const index_device *devices = index_devices(ix, &n);
+	table *t =
+		n ? result_table(r, "devices", NULL, device_columns, sizeof device_columns / sizeof device_columns[0])
+		  : NULL;
 
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(index_text(ix, metas[i].key), "deviceProperties") != 0)
-			continue;
-		const char *text = index_textn(ix, metas[i].value, &len);
-		json_members devices = json_members_of(text, len);
-		json_member device;
-		while (json_next(&devices, &device)) {
-			if (!t)
-				t = result_table(r, "devices", NULL, device_columns,
-						 sizeof device_columns / sizeof device_columns[0]);
-			if (!t || t->n_rows >= MOST)
-				break;
-			add_device(r, t, &device, metas[i].rank);
-		}
-	}
+	for (size_t i = 0; t && i < n && i < MOST; i++)
+		add_device(r, t, ix, &devices[i]);
 	if (t && t->n_rows > SHOWN) {
 		t->n_shown = SHOWN;
 		t->more = result_format(r, "%zu more devices: --json has them", t->n_rows - SHOWN);

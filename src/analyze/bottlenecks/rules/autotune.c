@@ -111,7 +111,7 @@ static void judge(rule_run *r, convolutions *c)
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	args_column read[] = { { .key = "Concrete Inputs" }, { .key = "Input Dims" } };
+	args_column read[] = { { .role = ROLE_INPUT_VALUES }, { .role = ROLE_INPUT_DIMS } };
 	convolutions c = { 0 };
 	site_set forward = rule_sites_named(r, "aten::_convolution");
 	site_set backward = rule_sites_named(r, "aten::convolution_backward");

@@ -16,7 +16,7 @@ static const setting_def settings[] = {
 };
 
 /* NVLink and xGMI, GB/s of a device in one direction, from the vendors' data sheets. */
-static double peak_of(const char *devices)
+static double peak_of(const sonde_index *ix)
 {
 	static const struct {
 		const char *name;
@@ -27,9 +27,14 @@ static double peak_of(const char *devices)
 		{ "MI250", 200 },    { "MI300X", 448 },	  { "MI325X", 448 },
 	};
 
-	for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
-		if (strstr(devices, peaks[i].name))
-			return peaks[i].gbps;
+	size_t n;
+	const index_device *devices = index_devices(ix, &n);
+
+	/* All devices of a run are of a kind: the first one that is known speaks for them. */
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < sizeof peaks / sizeof *peaks; i++)
+			if (strstr(index_text(ix, devices[k].name), peaks[i].name))
+				return peaks[i].gbps;
 	return 0;
 }
 
@@ -108,7 +113,7 @@ static void judge(rule_run *r, const size_classes *all, const tally *large, doub
 
 static void run(rule_run *r)
 {
-	double peak = rule_setting(r, PEAK) > 0 ? rule_setting(r, PEAK) : peak_of(r->e->devices);
+	double peak = rule_setting(r, PEAK) > 0 ? rule_setting(r, PEAK) : peak_of(r->e->rows.ix);
 	size_classes all = { 0 };
 	tally large = { 0 };
 	messages read;

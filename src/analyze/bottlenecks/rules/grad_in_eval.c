@@ -9,7 +9,7 @@ static const setting_def settings[] = {
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	args_column numbers = { .key = "Sequence number" };
+	args_column numbers = { .role = ROLE_SEQUENCE };
 	tally ops = { 0 };
 	site_set sites = rule_sites(r, TRAIT_BACKWARD);
 	bool has_backward = rule_next(r, &sites, 0) < e->rows.n;

@@ -10,7 +10,7 @@ static const setting_def settings[] = {
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	args_column value_of = { .key = "est. achieved occupancy %" };
+	args_column value_of = { .role = ROLE_OCCUPANCY };
 	double limit = rule_setting(r, OCCUPANCY);
 	tally low = { 0 };
 	int64_t all = 0;

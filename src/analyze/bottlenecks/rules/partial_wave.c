@@ -10,7 +10,7 @@ static const setting_def settings[] = {
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	args_column value_of = { .key = "blocks per SM" };
+	args_column value_of = { .role = ROLE_BLOCKS_PER_SM };
 	tally low = { 0 };
 	int64_t all = 0, kernels = 0;
 	uint64_t n = 0;

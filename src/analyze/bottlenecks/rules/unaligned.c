@@ -49,7 +49,7 @@ static bool is_odd(const char *dims, size_t len, int64_t multiple)
 static void run(rule_run *r)
 {
 	const evidence *e = r->e;
-	args_column columns_read[] = { { .key = "Input Dims" }, { .key = "Input type" } };
+	args_column columns_read[] = { { .role = ROLE_INPUT_DIMS }, { .role = ROLE_INPUT_TYPES } };
 	tally odd = { 0 };
 	uint64_t n = 0;
 

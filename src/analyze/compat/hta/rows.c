@@ -301,12 +301,13 @@ bool hta_sort_kept(hta_kepts *kept)
 
 bool hta_load(hta *h)
 {
-	static const char *const keys[] = { "stream", "correlation", "memory bandwidth (GB/s)" };
+	static const char *const keys[] = { "stream", "correlation" };
 	work *w = h->w;
 	bool ok;
 
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 2; i++)
 		h->columns[i].key = keys[i];
+	h->columns[COLUMN_BANDWIDTH].role = ROLE_BANDWIDTH;
 	h->ranks = calloc(w->rows.n_ranks + 1, sizeof *h->ranks);
 	ok = h->ranks && look_at_sites(h);
 	if (ok && index_n_rows(w->rows.ix, SECTION_ARGS))

@@ -158,7 +158,7 @@ static inline sonde_trace *plant_trace(const rule_case *c, bool fires)
 		}
 	}
 	if (c->device)
-		builder_meta(k.b, -1, "deviceProperties", 16, c->device, strlen(c->device), true);
+		chrome_devices_put(k.b, -1, c->device, strlen(c->device));
 	assert_int_equal(trace_of_index(finish(k.b), &trace, NULL), SONDE_OK);
 	return trace;
 }

@@ -1,5 +1,6 @@
 /* What report, summary and info say of a trace whose events are in an index: a small one, made by a builder. */
 #include <stdint.h>
+#include "import/chrome/facts.h"
 #include "unit/present/printed.h"
 #include <string.h>
 #include "analyze/analysis.h"
@@ -58,6 +59,7 @@ static sonde_trace *make_imported(void)
 							 .total_bytes = 5000,
 							 .reserved_bytes = -1 });
 	builder_meta(b, 3, "sonde.n_events", 14, "9", 1, true);
+	chrome_devices_put(b, 3, "[{\"id\": 0, \"name\": \"H100\", \"numSms\": 132}]", 43);
 	builder_meta(b, 3, "deviceProperties", 16, "[{\"id\": 0, \"name\": \"H100\", \"numSms\": 132}]", 43, true);
 	builder_diagnostic(
 		b, &(builder_problem){

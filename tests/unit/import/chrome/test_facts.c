@@ -106,6 +106,63 @@ static void collectives_are_read_once_and_nothing_is_guessed(void **state)
 	}
 }
 
+static void devices_are_listed_and_nothing_is_guessed(void **state)
+{
+	static const char list[] =
+		"{'deviceProperties':[{'id':0,'name':'NVIDIA A100-SXM4-80GB','totalGlobalMem':85899345920,"
+		"'computeMajor':8,'computeMinor':0,'numSms':108},{'id':1,'name':'gfx942'},{'name':7},5],"
+		"'distributedInfo':{'rank':3},'traceEvents':[]}";
+	sonde_index *ix = import_json(list, ways[0]);
+	size_t n;
+	const index_device *d = index_devices(ix, &n);
+
+	(void)state;
+	assert_int_equal(n, 3); /* what is no object has no id, either: the last one without stays */
+	assert_string_equal(index_text(ix, d[0].name), "NVIDIA A100-SXM4-80GB");
+	assert_int_equal(d[0].vendor, DEVICE_NVIDIA);
+	assert_int_equal(d[0].memory_bytes, 85899345920);
+	assert_int_equal(d[0].compute_major, 8);
+	assert_int_equal(d[0].n_sms, 108);
+	assert_int_equal(d[1].vendor, DEVICE_AMD);
+	assert_int_equal(d[1].memory_bytes, -1);
+	assert_int_equal(d[1].n_sms, -1);
+	assert_int_equal(d[2].id, -1);
+	assert_int_equal(d[2].name, INDEX_NONE);
+	index_free(ix);
+}
+
+static const char device_rows[] = "[" EVENT(
+	1,
+	"'grid':[432, 2,1],'registers per thread':32,'est. achieved occupancy "
+	"%':25") "," EVENT(2,
+			   "'grid':[7, 1,1],'registers per thread':64,'est. "
+			   "achieved occupancy %':12.5") "," EVENT(3,
+								   "'bytes':4096,'memory bandwidth (GB/s)':12.25") "]";
+
+/* They lie there once; the index says by which key. */
+static void arguments_that_are_facts_have_a_role(void **state)
+{
+	(void)state;
+	for (size_t way = 0; way < N_WAYS; way++) {
+		sonde_index *ix = import_json(device_rows, ways[way]);
+		args_column c[] = { { .role = ROLE_OCCUPANCY },
+				    { .role = ROLE_REGISTERS },
+				    { .role = ROLE_BANDWIDTH },
+				    { .role = ROLE_INPUT_DIMS } };
+		assert_string_equal(index_role_key(ix, ROLE_GRID), "grid");
+		assert_null(index_role_key(ix, ROLE_INPUT_DIMS));
+		assert_true(args_columns_read(ix, c, 4));
+		assert_true(args_column_f64(ix, &c[0], args_at(ix, 1), -1) == 25);
+		assert_true(args_column_f64(ix, &c[0], args_at(ix, 2), -1) == 12.5);
+		assert_true(args_column_f64(ix, &c[0], args_at(ix, 3), -1) == -1);
+		assert_int_equal(args_column_int(ix, &c[1], args_at(ix, 2), -1), 64);
+		assert_true(args_column_f64(ix, &c[2], args_at(ix, 3), -1) == 12.25);
+		assert_int_equal(args_column_int(ix, &c[3], args_at(ix, 1), -1), -1);
+		args_columns_done(c, 4);
+		index_free(ix);
+	}
+}
+
 /* An args object of more members than are taken apart is one text. */
 static void facts_are_found_in_arguments_that_are_kept_whole(void **state)
 {
@@ -131,6 +188,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(collectives_are_read_once_and_nothing_is_guessed),
+		cmocka_unit_test(devices_are_listed_and_nothing_is_guessed),
+		cmocka_unit_test(arguments_that_are_facts_have_a_role),
 		cmocka_unit_test(facts_are_found_in_arguments_that_are_kept_whole),
 	};
 

@@ -29,7 +29,12 @@ static const char everything[] =
 	"5.125, \"args\": {\"correlation\": 99}},\n"
 	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": 40, \"dur\": 30, "
 	"\"args\": "
-	"{\"device\": 0, \"stream\": 7, \"correlation\": 99}},\n"
+	"{\"device\": 0, \"stream\": 7, \"correlation\": 99, \"grid\": [8, 1, 1], \"registers per thread\": 32, "
+	"\"blocks per "
+	"SM\": 0.25}},\n"
+	"{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD\", \"pid\": 0, \"tid\": 7, \"ts\": 71, "
+	"\"dur\": "
+	"3, \"args\": {\"device\": 0, \"stream\": 7, \"bytes\": 64, \"memory bandwidth (GB/s)\": 12.5}},\n"
 	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"lost\", \"pid\": 0, \"tid\": 7, \"ts\": 80, \"dur\": 3, "
 	"\"args\": "
 	"{\"device\": 0, \"stream\": 7, \"correlation\": 100}},\n"
@@ -172,6 +177,12 @@ static void dump_index(dump *d, const sonde_index *ix)
 	for (size_t i = 0; i < n; i++)
 		put(d, "meta %s %s %d %u\n", index_text(ix, m[i].key), index_text(ix, m[i].value), m[i].rank,
 		    m[i].json);
+	for (fact_role role = 1; role < ROLE_KINDS; role++)
+		put(d, "role %d %s\n", (int)role, index_role_key(ix, role) ? index_role_key(ix, role) : "-");
+	const index_device *v = index_devices(ix, &n);
+	for (size_t i = 0; i < n; i++)
+		put(d, "device %d %d %s %u %" PRId64 "\n", v[i].rank, v[i].id, index_text(ix, v[i].name), v[i].vendor,
+		    v[i].memory_bytes);
 	const index_diagnostic *g = index_diagnostics(ix, &n);
 	for (size_t i = 0; i < n; i++)
 		put(d, "diagnostic %s %s %" PRIu64 " %" PRId64 " %u\n", index_text(ix, g[i].text),
