@@ -74,12 +74,10 @@ static bool is_counter(const char *name, machine_counter what)
 		strchr(name, '%'));
 }
 
-static const evidence_rank *rank_of_track(const evidence *e, uint32_t track)
+static const evidence_rank *rank_of(const evidence *e, uint32_t track)
 {
-	size_t n;
-	const index_process *processes = index_processes(e->rows.ix, &n);
-	uint32_t process = track < e->rows.n_tracks ? e->rows.tracks[track].process : INDEX_NONE;
-	const evidence_rank *k = process < n ? evidence_find_rank(e, processes[process].rank) : NULL;
+	bool is_track = track < e->rows.n_tracks;
+	const evidence_rank *k = is_track ? evidence_find_rank(e, track_rank(&e->rows, track)) : NULL;
 
 	return k ? k : e->ranks;
 }
@@ -108,7 +106,7 @@ static double value_of(const int64_t *at)
 /* Each value stands for the time since the one before it. */
 static bool add_counter(const evidence *e, const index_counter *c, table_cursor *cursor, counter_samples *to)
 {
-	const evidence_rank *k = rank_of_track(e, c->track);
+	const evidence_rank *k = rank_of(e, c->track);
 	int64_t at[COLUMNS_MAX], before = 0;
 	bool ok = true;
 
@@ -129,7 +127,7 @@ static bool is_named(const sonde_index *ix, const index_counter *c, const char *
 static bool add_processor_time(const evidence *e, const index_counter *user, const index_counter *system,
 			       table_cursor *cursors, counter_samples *to)
 {
-	const evidence_rank *k = rank_of_track(e, user->track);
+	const evidence_rank *k = rank_of(e, user->track);
 	uint64_t n = user->n_values < system->n_values ? user->n_values : system->n_values;
 	int64_t at[COLUMNS_MAX], other[COLUMNS_MAX], before = 0;
 	double so_far = 0;

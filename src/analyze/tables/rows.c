@@ -104,26 +104,15 @@ static int32_t stream_of(const sonde_index *ix, const index_track *track)
 	return id >= 0 && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
-static bool knows_no_rank(const sonde_index *ix)
-{
-	size_t n;
-	const index_process *processes = index_processes(ix, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (processes[i].rank >= 0)
-			return false;
-	return true;
-}
-
 static bool load_places(rows *r)
 {
-	bool none_known = knows_no_rank(r->ix);
+	bool has_ranks = index_has_ranks(r->ix);
 
 	r->places = malloc((r->n_tracks + 1) * sizeof *r->places);
 	for (size_t i = 0; r->places && i < r->n_tracks; i++) {
 		const index_track *track = &r->tracks[i];
 		/* A trace that never says has one rank: 0. */
-		int32_t rank = none_known ? 0 : index_rank_of(r->ix, (uint32_t)i);
+		int32_t rank = has_ranks ? index_rank_of(r->ix, (uint32_t)i) : 0;
 		r->places[i] = (rows_place){ INT64_MAX, INT64_MIN, rank,
 					     track->kind == TRACK_STREAM ? stream_of(r->ix, track) : -1 };
 	}

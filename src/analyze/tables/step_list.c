@@ -9,15 +9,10 @@
 
 int32_t rank_of_index_track(const sonde_index *ix, size_t track)
 {
-	size_t n_tracks, n;
-	const index_track *tracks = index_tracks(ix, &n_tracks);
-	const index_process *processes = index_processes(ix, &n);
-	int32_t rank = track < n_tracks && tracks[track].process < n ? processes[tracks[track].process].rank : 0;
-
-	for (size_t i = 0; rank < 0 && i < n; i++)
-		if (processes[i].rank >= 0)
-			return rank;
-	return rank < 0 ? 0 : rank;
+	if (track >= index_n_rows(ix, SECTION_TRACKS))
+		return 0;
+	int32_t rank = index_rank_of(ix, (uint32_t)track);
+	return rank >= 0 || index_has_ranks(ix) ? rank : 0;
 }
 
 int32_t rank_of_track(const sonde_trace *trace, size_t track)

@@ -127,17 +127,14 @@ static bool is_cheap(const device_view *v)
 /* False: the rank has no device rows. */
 static bool add_rank(const device_view *v, int32_t rank)
 {
-	size_t n_tracks, n_processes;
+	size_t n_tracks, n_sites;
 	const index_track *tracks = index_tracks(v->ix, &n_tracks);
-	const index_process *processes = index_processes(v->ix, &n_processes);
-	size_t n_sites;
 	const index_site *sites = index_sites(v->ix, &n_sites);
 	bool any = false;
 
 	memset(v->share, 0, SHOWN_KINDS * v->n_pixels * sizeof *v->share);
 	for (size_t i = 0; i < n_tracks; i++) {
-		bool is_ours = tracks[i].kind == TRACK_STREAM && tracks[i].process < n_processes &&
-			       processes[tracks[i].process].rank == rank;
+		bool is_ours = tracks[i].kind == TRACK_STREAM && index_rank_of(v->ix, (uint32_t)i) == rank;
 		for (uint32_t k = 0; is_ours && k < tracks[i].n_lanes; k++)
 			(v->is_exact ? add_slices : add_rects)(v, sites, tracks[i].first_lane + k);
 		any |= is_ours && tracks[i].n_slices;

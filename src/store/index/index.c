@@ -427,6 +427,17 @@ int32_t index_rank_of(const sonde_index *ix, uint32_t track)
 	return process < n_processes && processes[process].rank >= 0 ? processes[process].rank : -1;
 }
 
+bool index_has_ranks(const sonde_index *ix)
+{
+	size_t n;
+	const index_process *processes = index_processes(ix, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (processes[i].rank >= 0)
+			return true;
+	return false;
+}
+
 const index_site *index_sites(const sonde_index *ix, size_t *ret_n)
 {
 	return table_of(ix, SECTION_SITES, ret_n);

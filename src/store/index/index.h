@@ -101,6 +101,7 @@ const index_lane *index_lanes(const sonde_index *ix, size_t *ret_n);
 const index_track *index_tracks(const sonde_index *ix, size_t *ret_n);
 const index_process *index_processes(const sonde_index *ix, size_t *ret_n);
 int32_t index_rank_of(const sonde_index *ix, uint32_t track); /* -1: not known */
+bool index_has_ranks(const sonde_index *ix);		      /* at least one process has one */
 const index_site *index_sites(const sonde_index *ix, size_t *ret_n);
 const index_meta *index_metas(const sonde_index *ix, size_t *ret_n);
 const index_diagnostic *index_diagnostics(const sonde_index *ix, size_t *ret_n);
