@@ -10,7 +10,6 @@
 #include <string.h>
 #include "base/error.h"
 #include "base/format_number.h"
-#include "base/json_members.h"
 #include "format/recording/file.h"
 
 /* ---- Sections ---------------------------------------------------------------------------------------------------- */
