@@ -16,6 +16,7 @@
 #include "base/json_read.h"
 #include "export/chrome.h"
 #include "export/exporter.h"
+#include "format/index/own_category.h"
 #include "store/walk.h"
 
 /* ---- Parts of an event ------------------------------------------------------------------------------------------- */
@@ -64,24 +65,39 @@ void chrome_end_event(chrome_out *c)
 	text_put(&c->to, "}");
 }
 
+/* Of a recording with what the name stands for. */
+static void put_category(const chrome_out *c, const index_site *site, text_out *to)
+{
+	char own[OWN_CATEGORY_MAX];
+	size_t len;
+	const char *category = index_textn(c->ix, site->category, &len);
+	text_out whole = { 0 };
+
+	if (!len && !c->trace->is_recorded)
+		return;
+	text_putn(&whole, category, len);
+	if (c->trace->is_recorded)
+		text_putn(&whole, own, own_category_write(own, site->class, site->kind));
+	text_put(to, ", \"cat\": ");
+	text_quoted(to, whole.bytes ? whole.bytes : "", whole.n);
+	to->failed |= whole.failed;
+	text_done(&whole);
+}
+
 /* The name and the category of a site are quoted once. */
 static const char *site_text(chrome_out *c, uint64_t site)
 {
 	text_out text = { 0 };
-	size_t name_len, category_len;
+	size_t name_len;
 
 	if (site >= c->n_sites)
 		return ", \"name\": \"?\"";
 	if (c->site_texts[site])
 		return c->site_texts[site];
 	const char *name = index_textn(c->ix, c->sites[site].name, &name_len);
-	const char *category = index_textn(c->ix, c->sites[site].category, &category_len);
 	text_put(&text, ", \"name\": ");
 	text_quoted(&text, name, name_len);
-	if (category_len) {
-		text_put(&text, ", \"cat\": ");
-		text_quoted(&text, category, category_len);
-	}
+	put_category(c, &c->sites[site], &text);
 	text_putn(&text, "", 1);
 	c->to.failed |= text.failed;
 	c->site_texts[site] = text.bytes;
@@ -296,7 +312,7 @@ static void put_sample(chrome_out *c, const int64_t *row)
 	chrome_end_event(c);
 }
 
-/* Of a recording, in the words of Kineto. */
+/* Of a recording, in the words of Kineto; then what else is known. */
 static void put_allocation_args(chrome_out *c, const int64_t *row)
 {
 	static const struct {
@@ -306,6 +322,7 @@ static void put_allocation_args(chrome_out *c, const int64_t *row)
 			{ ", \"Device Id\": ", ALLOCATION_DEVICE },
 			{ ", \"Device Type\": ", ALLOCATION_DEVICE_TYPE },
 			{ ", \"Total Allocated\": ", ALLOCATION_TOTAL } };
+	args_text text;
 
 	text_put(&c->to, ", \"args\": ");
 	for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
@@ -314,6 +331,11 @@ static void put_allocation_args(chrome_out *c, const int64_t *row)
 	}
 	text_put(&c->to, ", \"Addr\": ");
 	text_u64(&c->to, (uint64_t)row[ALLOCATION_ADDRESS]);
+	if (row[ALLOCATION_ARGS] && args_read(c->args, (uint32_t)row[ALLOCATION_ARGS], &text) && text.args_len > 2 &&
+	    json_is_valid(text.args, text.args_len)) {
+		text_put(&c->to, ", ");
+		text_putn(&c->to, text.args + 1, text.args_len - 2);
+	}
 	text_put(&c->to, "}");
 }
 
@@ -321,18 +343,8 @@ static void put_allocation(chrome_out *c, const int64_t *row)
 {
 	uint64_t site = (uint64_t)row[ALLOCATION_SITE];
 	bool is_recorded = site < c->n_sites && c->sites[site].kind == NAME_DEVICE;
-	int64_t ns = trace_index_ns(c->trace, row[ALLOCATION_TIME]);
 
-	if (is_recorded) {
-		const index_track *t = &c->tracks[row[ALLOCATION_TRACK]];
-		chrome_begin_event(c, 'i');
-		text_put(&c->to, ", \"name\": \"[memory]\", \"cat\": \"cpu_instant_event\"");
-		chrome_pid(c, t->process);
-		chrome_tid(c, t, 0);
-		chrome_ts(c, ns);
-	} else {
-		put_event(c, 'i', site, (uint64_t)row[ALLOCATION_TRACK], 0, ns);
-	}
+	put_event(c, 'i', site, (uint64_t)row[ALLOCATION_TRACK], 0, trace_index_ns(c->trace, row[ALLOCATION_TIME]));
 	text_put(&c->to, ", \"s\": \"t\"");
 	if (is_recorded)
 		put_allocation_args(c, row);

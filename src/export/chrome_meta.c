@@ -33,6 +33,14 @@ static void put_sort_arg(chrome_out *c, int32_t sort)
 	chrome_end_event(c);
 }
 
+static void put_device_arg(chrome_out *c, int32_t device)
+{
+	text_put(&c->to, ", \"args\": {\"device\": ");
+	text_i64(&c->to, device);
+	text_put(&c->to, "}");
+	chrome_end_event(c);
+}
+
 static void put_process(chrome_out *c, uint32_t number)
 {
 	const index_process *p = &c->processes[number];
@@ -44,6 +52,8 @@ static void put_process(chrome_out *c, uint32_t number)
 		chrome_begin_metadata(c, "process_labels", number), put_text_arg(c, "labels", p->labels);
 	if (p->sort)
 		chrome_begin_metadata(c, "process_sort_index", number), put_sort_arg(c, p->sort);
+	if (c->trace->is_recorded && p->device >= 0)
+		chrome_begin_metadata(c, "sonde_device", number), put_device_arg(c, p->device);
 }
 
 static void put_track(chrome_out *c, const index_track *t)
@@ -51,9 +61,12 @@ static void put_track(chrome_out *c, const index_track *t)
 	if (t->name != INDEX_NONE)
 		chrome_begin_metadata(c, "thread_name", t->process), chrome_tid(c, t, 0),
 			put_text_arg(c, "name", t->name);
-	if (t->sort)
+	if (t->sort || (c->trace->is_recorded && !t->n_slices)) /* nothing else may name it */
 		chrome_begin_metadata(c, "thread_sort_index", t->process), chrome_tid(c, t, 0),
 			put_sort_arg(c, t->sort);
+	if (c->trace->is_recorded && t->device >= 0)
+		chrome_begin_metadata(c, "sonde_track_device", t->process), chrome_tid(c, t, 0),
+			put_device_arg(c, t->device);
 }
 
 /* Two processes of different files may have the same pid: the second gets another. */
@@ -185,5 +198,7 @@ void chrome_top_level(chrome_out *c)
 		text_i64(&c->to, c->base_ns);
 		text_put(&c->to, ",\n");
 	}
+	if (index_clock_of(c->ix) == INDEX_CLOCK_MONOTONIC)
+		text_put(&c->to, "\"sonde_clock\": \"monotonic\",\n");
 	text_put(&c->to, "\"traceEvents\": [");
 }

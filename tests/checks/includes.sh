@@ -32,7 +32,7 @@ analyze/bottlenecks base store analyze/analysis.h analyze/settings.h analyze/tab
 analyze/compare     base store analyze/analysis.h analyze/settings.h analyze/tables analyze/names analyze/math analyze/result
 analyze/flame       base store analyze/tables analyze/names analyze/math
 model               base store
-export              base store
+export              base format store
 query               base store
 present             base analyze/result/result.h
 session             base store analyze present

@@ -40,6 +40,17 @@ void apply_device(chrome_apply *a, chrome_reader *r, const chrome_batch *b, cons
 		track->device = (int32_t)device;
 }
 
+void apply_step(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
+{
+	int64_t number;
+
+	if (!r->sites.entries.items[e->site].is_step)
+		return;
+	number = apply_int_arg(r, b, e, "step", -1);
+	if (number != -1)
+		builder_step(a->b, apply_track(a, r, e->track), e->ts_ns, number);
+}
+
 static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
 {
 	uint64_t at = b->offset + e->at;
@@ -64,6 +75,7 @@ static void complete_event(chrome_apply *a, chrome_reader *r, const chrome_batch
 	uint32_t track = apply_track(a, r, e->track);
 	builder_slice_add(a->b, track, &slice);
 	apply_device(a, r, b, e);
+	apply_step(a, r, b, e);
 	apply_saw_time(a, slice.start_ns + slice.dur_ns, at);
 }
 
@@ -126,9 +138,13 @@ static void counter_event(chrome_apply *a, chrome_reader *r, const chrome_batch 
 
 static void instant_event(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)
 {
-	uint32_t track = apply_track(a, r, e->track), site = apply_site(a, r, e->site), args = apply_args(a, r, b, e);
+	uint32_t site = apply_site(a, r, e->site), args = apply_args(a, r, b, e);
 	const chrome_layout *layout = &r->layouts.items[e->layout];
 	const int16_t *gaps = layout->memory;
+	bool of_process = layout->scope == 'p' && r->sites.entries.items[e->site].is_own;
+	uint32_t track = of_process ? builder_track(a->b, TRACK_PROCESS, apply_process(a, r, e->track), 0, INDEX_NONE,
+						    INDEX_NONE)
+				    : apply_track(a, r, e->track);
 
 	if (!r->sites.entries.items[e->site].is_memory || gaps[MEMORY_BYTES] < 0) {
 		builder_instant(a->b, track, e->ts_ns, site, args, layout->scope);

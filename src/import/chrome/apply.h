@@ -55,6 +55,7 @@ struct chrome_apply {
 	VEC(chrome_family) families;
 	chrome_known_facts facts[FACT_KINDS];
 	int64_t base_ns;
+	bool is_recorded; /* by Sonde, and exported */
 	bool has_base;
 	bool failed;
 };
@@ -148,6 +149,8 @@ int64_t apply_int_gap(const chrome_reader *r, const chrome_batch *b, const chrom
 
 /* What launch and kernel have in common, + 1, or 0; and the device of a track, where a slice on it says so. */
 uint64_t apply_correlation(const chrome_event *e);
+/* The number of a step that a recording has. */
+void apply_step(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
 void apply_device(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e);
 
 /* Begins and their ends: chrome/scopes.c */

@@ -57,6 +57,8 @@ typedef struct dict_entry {
 	uint8_t repairs; /* REPAIR bits that every use counts */
 	uint8_t class;	 /* of a site: site_class */
 	bool is_memory;	 /* of a site: an instant of it may be an allocation */
+	bool is_own;	 /* of a site: exported from a recording */
+	bool is_step;	 /* of such a site: its argument is the number */
 	bool borrowed;	 /* the text is the builder's */
 } dict_entry;
 

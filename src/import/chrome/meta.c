@@ -8,6 +8,7 @@
 #include "base/decimal.h"
 #include "base/json_read.h"
 #include "import/chrome/scan.h"
+#include "store/index/facts.h"
 
 /* The string that an argument of a metadata event is. */
 static uint32_t string_arg(chrome_apply *a, const chrome_reader *r, const chrome_batch *b, const chrome_event *e,
@@ -62,7 +63,15 @@ static void put_meta(chrome_apply *a, int32_t rank, const uint8_t *key, size_t k
 		return;
 	}
 	size_t plain_len = json_unescape((const char *)key, key_len, plain, &repairs);
-	builder_meta(a->b, rank, plain, plain_len, value, len, json_is_valid(value, len));
+	bool is_json = json_is_valid(value, len), is_text = is_json && a->is_recorded && *value == '"';
+	char *text = is_text ? malloc(len * 3 + 1) : NULL;
+	if (text) /* recordings have texts there, not JSON */
+		builder_meta(a->b, rank, plain, plain_len, text, json_unescape(value + 1, len - 2, text, &repairs),
+			     false);
+	else
+		builder_meta(a->b, rank, plain, plain_len, value, len, is_json);
+	a->failed |= is_text && !text;
+	free(text);
 	free(plain);
 }
 
@@ -99,6 +108,12 @@ void apply_metadata(chrome_apply *a, chrome_reader *r, const chrome_batch *b, co
 			apply_small(apply_int_arg(r, b, e, "sort_index", 0));
 	} else if (apply_is(name, "sonde_extra_lane")) {
 		add_alias(a, r, b, e);
+	} else if (apply_is(name, "sonde_device")) {
+		builder_process_of(a->b, apply_process(a, r, e->track))->device =
+			apply_small(apply_int_arg(r, b, e, "device", -1));
+	} else if (apply_is(name, "sonde_track_device")) {
+		builder_track_of(a->b, apply_track(a, r, e->track))->device =
+			apply_small(apply_int_arg(r, b, e, "device", -1));
 	} else if (apply_is(name, "sonde_rank")) {
 		apply_rank(a, r, b, e);
 	} else {
@@ -205,6 +220,11 @@ void chrome_apply_top_level(chrome_apply *a, const uint8_t *key, size_t key_len,
 		apply_rank_meta(a, value, len, offset);
 		return;
 	}
+	if (is_key(key, key_len, "sonde_clock")) {
+		if (len == 11 && memcmp(value, "\"monotonic\"", len) == 0)
+			builder_clock(a->b, INDEX_CLOCK_MONOTONIC);
+		return;
+	}
 	if (is_key(key, key_len, "baseTimeNanoseconds") && is_base_time(value, len, &base)) {
 		a->base_ns = trace_bounded_ns(base);
 		a->has_base = true;
@@ -223,6 +243,9 @@ void apply_put_meta(chrome_apply *a)
 		if (is_key((const uint8_t *)t->key, t->key_len, "deviceProperties"))
 			chrome_devices_put(a->b, BUILDER_RANK_OF(t->file), t->value, t->len);
 	}
+	if (a->is_recorded)
+		builder_meta(a->b, BUILDER_RANK_OF(a->job->file_number), FACT_WRITER, strlen(FACT_WRITER), "sonde", 5,
+			     false);
 	a->text.n = 0;
 	for (unsigned i = 1; i < 256; i++) {
 		char text[48];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include "base/json_read.h"
 #include "base/long_text.h"
+#include "format/index/own_category.h"
 #include "format/recording/names.h"
 
 bool apply_room(chrome_apply *a, size_t bytes)
@@ -110,11 +111,20 @@ uint32_t apply_new_site(chrome_apply *a, chrome_reader *r, uint32_t number)
 	dict_entry *e = &r->sites.entries.items[number];
 	const dict_entry *category = &r->strings.entries.items[e->key - 1];
 
-	e->class = (uint8_t)class_of(e, category);
-	e->is_memory = apply_is(e, "[memory]");
+	const char *text = (const char *)category->text;
+	uint8_t kind = NAME_SCOPE;
+	size_t len = own_category_read(text, category->len, &e->class, &kind);
+	bool is_own = e->is_own = len < category->len;
+
+	if (!is_own)
+		e->class = (uint8_t)class_of(e, category);
+	a->is_recorded |= is_own;
+	e->is_memory = is_own ? kind == NAME_DEVICE && e->class == CLASS_MEMORY : apply_is(e, "[memory]");
+	e->is_step = kind == NAME_STEP;
 	e->name = apply_entry(a, e);
-	e->global =
-		builder_site(a->b, e->name, apply_reader_string(a, r, e->key - 1), (site_class)e->class, NAME_SCOPE);
+	e->global = builder_site(a->b, e->name,
+				 is_own ? apply_string(a, category->text, len) : apply_reader_string(a, r, e->key - 1),
+				 (site_class)e->class, kind);
 	return e->global;
 }
 

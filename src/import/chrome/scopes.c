@@ -72,6 +72,7 @@ void apply_begin(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const
 				       .at = b->offset + e->at });
 	a->failed |= a->scopes.failed;
 	apply_device(a, r, b, e);
+	apply_step(a, r, b, e);
 }
 
 void apply_end(chrome_apply *a, chrome_reader *r, const chrome_batch *b, const chrome_event *e)

@@ -74,13 +74,17 @@ static void scopes_steps_and_phases_are_complete_events(void **state)
 		    { 3001, A, 7, { (uint64_t)-5, 3, make_text("f32"), 2, 64, 128, make_double(0.5) } },
 		    { 4002, END | A }, { 5000, END | STEP }, { 6000, A });
 	ASSERT_EXPORT(&m, "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 77, \"args\": {\"name\": \"train\"}}",
-		      "{\"ph\": \"X\", \"name\": \"step\", \"cat\": \"other\", \"pid\": 77, \"tid\": 101, \"ts\": "
+		      "{\"ph\": \"X\", \"name\": \"step\", \"cat\": \"other,sonde.step.step\", \"pid\": 77, \"tid\": "
+		      "101, \"ts\": "
 		      "2.000, \"dur\": 3.000, \"args\": {\"step\": 7}}",
-		      "{\"ph\": \"X\", \"name\": \"phase\", \"cat\": \"other\", \"pid\": 77, \"tid\": 101, \"ts\": "
+		      "{\"ph\": \"X\", \"name\": \"phase\", \"cat\": \"other,sonde.phase.phase\", \"pid\": 77, "
+		      "\"tid\": 101, \"ts\": "
 		      "2.100, \"dur\": 2.900}",
-		      "{\"ph\": \"X\", \"name\": \"a\", \"cat\": \"other\", \"pid\": 77, \"tid\": 101, \"ts\": 3.001, "
+		      "{\"ph\": \"X\", \"name\": \"a\", \"cat\": \"other,sonde.scope.other\", \"pid\": 77, \"tid\": "
+		      "101, \"ts\": 3.001, "
 		      "\"dur\": 1.001, \"args\": {\"n\": -5, \"type\": \"f32\", \"x\": [64, 128], \"rate\": 0.5}}",
-		      "{\"ph\": \"B\", \"name\": \"a\", \"cat\": \"other\", \"pid\": 77, \"tid\": 101, \"ts\": 6.000}");
+		      "{\"ph\": \"B\", \"name\": \"a\", \"cat\": \"other,sonde.scope.other\", \"pid\": 77, \"tid\": "
+		      "101, \"ts\": 6.000}");
 	make_done(&m);
 }
 
@@ -95,11 +99,14 @@ static void what_need_not_nest_is_async(void **state)
 		    { 130, EVENT_OP_END, 1, { 9 } }, { 140, END | A }, { 150, EVENT_OP_RECORD, 3, { OP, 50, 25 } },
 		    { 160, EVENT_OP_RECORD, 3, { OP, 60, 25 } });
 	ASSERT_EXPORT(&m,
-		      "{\"ph\": \"X\", \"name\": \"a\", \"cat\": \"other\", \"pid\": 77, \"tid\": 101, \"ts\": 0.120, "
+		      "{\"ph\": \"X\", \"name\": \"a\", \"cat\": \"other,sonde.scope.other\", \"pid\": 77, \"tid\": "
+		      "101, \"ts\": 0.120, "
 		      "\"dur\": 0.020}",
-		      "{\"ph\": \"b\", \"name\": \"op\", \"cat\": \"compute\", \"pid\": 77, \"tid\": 0, \"id\": 1, "
+		      "{\"ph\": \"b\", \"name\": \"op\", \"cat\": \"compute,sonde.op.compute\", \"pid\": 77, \"tid\": "
+		      "0, \"id\": 1, "
 		      "\"ts\": 0.050}",
-		      "{\"ph\": \"e\", \"name\": \"op\", \"cat\": \"compute\", \"pid\": 77, \"tid\": 0, \"id\": 1, "
+		      "{\"ph\": \"e\", \"name\": \"op\", \"cat\": \"compute,sonde.op.compute\", \"pid\": 77, \"tid\": "
+		      "0, \"id\": 1, "
 		      "\"ts\": 0.075}",
 		      "\"id\": 2, \"ts\": 0.100, \"args\": {\"flops\": 8, \"k\": \"v\"}}", "\"id\": 2, \"ts\": 0.130}");
 	make_done(&m);
@@ -133,18 +140,22 @@ static void marks_counters_flows_and_memory_are_there(void **state)
 	MAKE_EVENTS(&m, 1, { 100, MARK }, { 110, LOSS, 1, { make_double(-0.25) } },
 		    { 120, EVENT_FLOW_BEGIN, 2, { MARK, 255 } }, { 130, EVENT_FLOW_END, 2, { MARK, 255 } },
 		    { 140, EVENT_ALLOC, 5, { 1, 1, 64, 0, 64 } });
-	ASSERT_EXPORT(&m,
-		      "{\"ph\": \"i\", \"name\": \"mark\", \"cat\": \"other\", \"pid\": 77, \"tid\": 101, \"ts\": "
-		      "0.100, \"s\": \"t\"}",
-		      "{\"ph\": \"i\", \"name\": \"[memory]\", \"cat\": \"cpu_instant_event\", \"pid\": 77, \"tid\": "
-		      "101, \"ts\": 0.140, \"s\": \"t\", \"args\": {\"Bytes\": 64, \"Device Id\": 0, \"Device Type\": "
-		      "1, \"Total Allocated\": 64, \"Addr\": 1}}",
-		      "{\"ph\": \"C\", \"name\": \"loss\", \"cat\": \"other\", \"pid\": 77, \"ts\": 0.110, \"args\": "
-		      "{\"value\": -0.25}}",
-		      "{\"ph\": \"s\", \"name\": \"mark\", \"cat\": \"other\", \"pid\": 77, \"tid\": 101, \"ts\": "
-		      "0.120, \"id\": 255}",
-		      "{\"ph\": \"f\", \"name\": \"mark\", \"cat\": \"other\", \"pid\": 77, \"tid\": 101, \"ts\": "
-		      "0.130, \"id\": 255, \"bp\": \"e\"}");
+	ASSERT_EXPORT(
+		&m,
+		"{\"ph\": \"i\", \"name\": \"mark\", \"cat\": \"other,sonde.mark.other\", \"pid\": 77, \"tid\": 101, "
+		"\"ts\": "
+		"0.100, \"s\": \"t\"}",
+		"{\"ph\": \"i\", \"name\": \"gpu0\", \"cat\": \"alloc,sonde.device.memory\", \"pid\": 77, \"tid\": "
+		"101, \"ts\": 0.140, \"s\": \"t\", \"args\": {\"Bytes\": 64, \"Device Id\": 0, \"Device Type\": "
+		"1, \"Total Allocated\": 64, \"Addr\": 1}}",
+		"{\"ph\": \"C\", \"name\": \"loss\", \"cat\": \"other\", \"pid\": 77, \"ts\": 0.110, \"args\": "
+		"{\"value\": -0.25}}",
+		"{\"ph\": \"s\", \"name\": \"mark\", \"cat\": \"other,sonde.mark.other\", \"pid\": 77, \"tid\": 101, "
+		"\"ts\": "
+		"0.120, \"id\": 255}",
+		"{\"ph\": \"f\", \"name\": \"mark\", \"cat\": \"other,sonde.mark.other\", \"pid\": 77, \"tid\": 101, "
+		"\"ts\": "
+		"0.130, \"id\": 255, \"bp\": \"e\"}");
 	make_done(&m);
 }
 
@@ -162,11 +173,14 @@ static void devices_are_processes_with_their_queues(void **state)
 		      "{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 8388654, \"args\": {\"name\": \"npu0\"}}",
 		      "{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": 8388654, \"tid\": 47, \"args\": {\"name\": "
 		      "\"queue\"}}",
-		      "{\"ph\": \"X\", \"name\": \"op\", \"cat\": \"launch\", \"pid\": 77, \"tid\": 101, \"ts\": "
+		      "{\"ph\": \"X\", \"name\": \"op\", \"cat\": \"launch,sonde.stream.runtime\", \"pid\": 77, "
+		      "\"tid\": 101, \"ts\": "
 		      "0.100, \"dur\": 0.000, \"args\": {\"stream\": 47, \"correlation\": 3}}",
-		      "{\"ph\": \"X\", \"name\": \"op\", \"cat\": \"compute\", \"pid\": 8388654, \"tid\": 47, \"ts\": "
+		      "{\"ph\": \"X\", \"name\": \"op\", \"cat\": \"compute,sonde.device.kernel\", \"pid\": 8388654, "
+		      "\"tid\": 47, \"ts\": "
 		      "0.150, \"dur\": 0.030",
-		      "{\"ph\": \"X\", \"name\": \"op\", \"cat\": \"compute\", \"pid\": 8388654, \"tid\": 47, \"ts\": "
+		      "{\"ph\": \"X\", \"name\": \"op\", \"cat\": \"compute,sonde.device.kernel\", \"pid\": 8388654, "
+		      "\"tid\": 47, \"ts\": "
 		      "0.160, \"dur\": 0.010");
 	make_done(&m);
 }

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <cmocka.h>
+#include "base/vec.h"
 #include "store/trace.h"
 #include "unit/store/compare_index.h"
 #include "unit/store/temp_dir.h"
@@ -306,6 +307,172 @@ static void all_sets_come_back(void **state)
 	assert_true(n_sets >= 2); /* of several ranks */
 }
 
+/* ---- Recordings ---------------------------------------------------------------------------------------------------
+ */
+
+typedef VEC(char *) line_list;
+
+__attribute__((format(printf, 2, 3))) static void add_line(line_list *to, const char *format, ...)
+{
+	char **line = VEC_ADD(to);
+	va_list args;
+
+	assert_non_null(line);
+	va_start(args, format);
+	assert_true(vasprintf(line, format, args) >= 0);
+	va_end(args);
+}
+
+static int compare_lines(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* name/category/class/kind */
+static const char *site_of(const sonde_index *ix, uint64_t number, char *buffer, size_t size)
+{
+	size_t n;
+	const index_site *s = &index_sites(ix, &n)[number];
+
+	assert_true(number < n);
+	snprintf(buffer, size, "%s/%s/%d/%d", index_text(ix, s->name), index_text(ix, s->category), s->class, s->kind);
+	return buffer;
+}
+
+static const char *args_of(args_reader *reader, uint64_t number)
+{
+	static char buffer[4096];
+	args_text text = { 0 };
+
+	if (number)
+		args_read(reader, (uint32_t)number, &text);
+	snprintf(buffer, sizeof buffer, "%.*s", (int)text.args_len, text.args ? text.args : "");
+	return buffer;
+}
+
+static void add_slices(line_list *to, const sonde_index *ix, args_reader *args)
+{
+	char site[512];
+	index_slice s;
+
+	for (uint64_t i = 0; i < index_n_slices(ix); i++) {
+		assert_true(index_slice_at(ix, i, &s));
+		add_line(to, "slice %lld+%lld %s %s", (long long)s.start_ns, (long long)s.dur_ns,
+			 site_of(ix, s.site, site, sizeof site), args_of(args, s.args));
+	}
+}
+
+static void add_tables(line_list *to, const sonde_index *ix, args_reader *args)
+{
+	static table_cursor c;
+	int64_t row[COLUMNS_MAX];
+	char site[512];
+
+	table_first(&c, ix, SECTION_INSTANTS, 0);
+	while (table_next(&c, row))
+		add_line(to, "instant %lld %s %s", (long long)row[INSTANT_TIME],
+			 site_of(ix, (uint64_t)row[INSTANT_SITE], site, sizeof site),
+			 args_of(args, (uint64_t)row[INSTANT_ARGS]));
+	table_first(&c, ix, SECTION_ALLOCATIONS, 0);
+	while (table_next(&c, row))
+		add_line(to, "allocation %lld %s %lld of %lld at %llx on %lld:%lld", (long long)row[ALLOCATION_TIME],
+			 site_of(ix, (uint64_t)row[ALLOCATION_SITE], site, sizeof site),
+			 (long long)row[ALLOCATION_BYTES], (long long)row[ALLOCATION_TOTAL],
+			 (unsigned long long)row[ALLOCATION_ADDRESS], (long long)row[ALLOCATION_DEVICE_TYPE],
+			 (long long)row[ALLOCATION_DEVICE]);
+}
+
+static void add_lists(line_list *to, const sonde_index *ix)
+{
+	static table_cursor c;
+	int64_t row[COLUMNS_MAX];
+	size_t n;
+
+	const index_step *steps = index_steps(ix, &n);
+	for (size_t i = 0; i < n; i++)
+		add_line(to, "step %lld at %lld+%lld", (long long)steps[i].number, (long long)steps[i].start_ns,
+			 (long long)steps[i].dur_ns);
+	const index_counter *counters = index_counters(ix, &n);
+	for (size_t i = 0; i < n; i++) {
+		table_first(&c, ix, SECTION_VALUES, counters[i].first_value);
+		for (uint64_t k = 0; k < counters[i].n_values && table_next(&c, row); k++)
+			add_line(to, "value %s/%s %lld %llx", index_text(ix, counters[i].name),
+				 index_text(ix, counters[i].category), (long long)row[VALUE_TIME],
+				 (unsigned long long)row[VALUE_BITS]);
+	}
+	const index_process *processes = index_processes(ix, &n);
+	for (size_t i = 0; i < n; i++)
+		add_line(to, "process %lld %s rank %d device %d", (long long)processes[i].pid,
+			 index_text(ix, processes[i].name), processes[i].rank, processes[i].device);
+	const index_track *tracks = index_tracks(ix, &n);
+	for (size_t i = 0; i < n; i++)
+		if (tracks[i].kind == TRACK_THREAD || tracks[i].kind == TRACK_STREAM)
+			add_line(to, "track %d %lld %s device %d with %llu", tracks[i].kind, (long long)tracks[i].id,
+				 index_text(ix, tracks[i].name), tracks[i].device,
+				 (unsigned long long)tracks[i].n_slices);
+	add_line(to, "clock %d", (int)index_clock_of(ix));
+}
+
+/* Everything that a recording is about; asynchronous tracks have other names in Chrome's format. */
+static line_list lines_of(const sonde_trace *t)
+{
+	line_list lines = { 0 };
+	args_reader *args = args_reader_new(t->index);
+
+	add_slices(&lines, t->index, args);
+	add_tables(&lines, t->index, args);
+	add_lists(&lines, t->index);
+	add_line(&lines, "program %s", trace_meta_value(t, "command") ? trace_meta_value(t, "command") : "");
+	args_reader_free(args);
+	qsort(lines.items, lines.n, sizeof lines.items[0], compare_lines);
+	return lines;
+}
+
+static void assert_recording_comes_back(const sonde_trace *first, const char *what)
+{
+	const char *copy = temp_path("recording.json");
+
+	assert_true(export_to(first, copy));
+	sonde_trace *second = open_path(copy);
+	assert_non_null(second);
+	assert_true(second->is_recorded);
+	line_list a = lines_of(first), b = lines_of(second);
+	for (size_t i = 0; i < a.n && i < b.n; i++)
+		if (strcmp(a.items[i], b.items[i]) != 0)
+			fail_msg("%s: %s\ncame back as\n%s", what, a.items[i], b.items[i]);
+	assert_int_equal(a.n, b.n);
+	for (size_t i = 0; i < a.n; i++) {
+		free(a.items[i]);
+		free(b.items[i]);
+	}
+	VEC_DONE(&a);
+	VEC_DONE(&b);
+	sonde_trace_free(second);
+	unlink(copy);
+}
+
+static void recordings_come_back(void **state)
+{
+	static const char *const seeds[] = { "cpp", "memory", "openmp", "ops", "scopes", "train" };
+	const char *source = getenv("SOURCE");
+	char path[4096];
+	size_t len;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; i++) {
+		const char *copy = temp_path("seed.sonde"); /* opening it adds an index */
+		snprintf(path, sizeof path, "%s/fuzz/seeds/file/%s.sonde", source ? source : ".", seeds[i]);
+		uint8_t *bytes = temp_read(path, &len);
+		temp_write(copy, bytes, len);
+		free(bytes);
+		sonde_trace *t = open_path(copy);
+		assert_non_null(t);
+		assert_recording_comes_back(t, seeds[i]);
+		sonde_trace_free(t);
+		unlink(copy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,6 +480,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_json_becomes_text),
 		cmocka_unit_test(overlapping_slices_go_to_a_thread_of_their_own),
 		cmocka_unit_test(ranks_come_back),
+		cmocka_unit_test(recordings_come_back),
 		cmocka_unit_test(all_sets_come_back),
 	};
 
