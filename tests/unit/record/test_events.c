@@ -43,7 +43,7 @@ static void scopes_end_however_the_block_is_left(void **state)
 
 static void scopes_can_begin_and_end_by_hand(void **state)
 {
-	char name[16];
+	char name[24];
 
 	(void)state;
 	record_start((sonde_config){ 0 });
@@ -300,7 +300,7 @@ static void a_whole_function_is_an_operation_on_every_return_path(void **state)
 static void instants_have_arguments(void **state)
 {
 	const int64_t dims[] = { 2, 3 };
-	char name[16], text[300];
+	char name[24], text[300];
 
 	(void)state;
 	memset(text, 'k', sizeof text - 1);
