@@ -28,8 +28,10 @@ static void count_index(const sonde_index *ix, sonde_trace_facts *f)
 		f->n_events += strtoull(index_text(ix, m->value), NULL, 10);
 	for (at = 0; (m = next_meta(ix, FACT_BYTES, &at));)
 		f->n_bytes += strtoull(index_text(ix, m->value), NULL, 10);
-	for (size_t i = 0; i < n; i++)
-		*(diagnostics[i].lost ? &f->n_lost : &f->n_repaired) += diagnostics[i].count;
+	for (size_t i = 0; i < n; i++) {
+		f->n_lost += diagnostic_is(&diagnostics[i], EFFECT_LOSS) ? diagnostics[i].count : 0;
+		f->n_repaired += diagnostic_is(&diagnostics[i], EFFECT_REPAIR) ? diagnostics[i].count : 0;
+	}
 }
 
 void sonde_trace_get_facts(const sonde_trace *trace, sonde_trace_facts *ret_facts)

@@ -77,15 +77,15 @@ static const char *text_of(sonde_result *r, const sonde_trace *trace, const inde
 	return result_counted(r, d->count, has_own ? text : info->one, text);
 }
 
-/* "12 damaged events; 3 ..." of those that lost events, or of those that did not. */
-static const char *sentence(sonde_result *r, const sonde_trace *trace, bool lost)
+/* "12 damaged events; 3 ..." of those with this effect. */
+static const char *sentence(sonde_result *r, const sonde_trace *trace, diagnostic_effect effect)
 {
 	size_t n;
 	const index_diagnostic *d = index_diagnostics(trace->index, &n);
 	const char *text = "";
 
 	for (size_t i = 0; i < n && text; i++)
-		if ((d[i].lost != 0) == lost && d[i].count)
+		if (diagnostic_is(&d[i], effect) && d[i].count)
 			text = result_format(r, "%s%s%s", text, *text ? "; " : "", text_of(r, trace, &d[i]));
 	return text ? text : "";
 }
@@ -107,7 +107,7 @@ static bool ends_early(const sonde_trace *trace)
 static void note_lost(sonde_result *r, const sonde_trace *trace)
 {
 	bool is_cut = ends_early(trace);
-	const char *lost = sentence(r, trace, true);
+	const char *lost = sentence(r, trace, EFFECT_LOSS);
 
 	if (*lost || is_cut)
 		result_note_add(r, "lost", "%s%s%s", lost, *lost && is_cut ? "; " : "",
@@ -211,7 +211,7 @@ void result_add_losses(sonde_result *r, const sonde_trace *trace, const walk_cou
 	add_file_state(r, trace);
 	note_lost(r, trace);
 	if (c.n_repaired)
-		result_note_add(r, trace->is_recorded ? "repaired" : "noted", "%s", sentence(r, trace, false));
+		result_note_add(r, trace->is_recorded ? "repaired" : "noted", "%s", sentence(r, trace, EFFECT_REPAIR));
 	note_damage(r, trace);
 	/* Checksums are right and the content is not: result_note_losses() has nothing to say. */
 	if (counts->n_damaged && !index_is_damaged(trace->index))

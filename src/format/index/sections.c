@@ -10,8 +10,15 @@ bool index_footer_fits(const index_footer *f, uint64_t size)
 	       f->length == size - sizeof *f - f->offset;
 }
 
+bool diagnostic_is(const index_diagnostic *d, diagnostic_effect effect)
+{
+	diagnostic_effect its = d->kind < DIAGNOSTIC_KINDS ? diagnostic_infos[d->kind].effect : EFFECT_REPAIR;
+
+	return (d->lost ? EFFECT_LOSS : its) == effect;
+}
+
 const diagnostic_info diagnostic_infos[DIAGNOSTIC_KINDS] = {
-#define DIAGNOSTIC(name, lost, key, one, many) [DIAGNOSTIC_##name] = { key, one, many, lost },
+#define DIAGNOSTIC(name, effect, key, one, many) [DIAGNOSTIC_##name] = { key, one, many, EFFECT_##effect },
 #include "format/index/diagnostics.def"
 #undef DIAGNOSTIC
 };

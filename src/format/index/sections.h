@@ -230,15 +230,17 @@ typedef struct index_meta {
 _Static_assert(sizeof(index_meta) == 16, "on disk");
 
 typedef enum diagnostic_kind {
-#define DIAGNOSTIC(name, lost, key, one, many) DIAGNOSTIC_##name,
+#define DIAGNOSTIC(name, effect, key, one, many) DIAGNOSTIC_##name,
 #include "format/index/diagnostics.def"
 #undef DIAGNOSTIC
 	DIAGNOSTIC_KINDS,
 } diagnostic_kind;
 
+typedef enum diagnostic_effect { EFFECT_LOSS, EFFECT_REPAIR, EFFECT_FILE_STATE } diagnostic_effect;
+
 typedef struct diagnostic_info {
 	const char *key, *one, *many; /* see diagnostics.def */
-	bool lost;
+	diagnostic_effect effect;
 } diagnostic_info;
 extern const diagnostic_info diagnostic_infos[DIAGNOSTIC_KINDS];
 
@@ -252,6 +254,8 @@ typedef struct index_diagnostic {
 	uint32_t kind; /* diagnostic_kind; a later version may write others */
 } index_diagnostic;
 _Static_assert(sizeof(index_diagnostic) == 32, "on disk");
+/* Whether its count has this meaning. */
+bool diagnostic_is(const index_diagnostic *d, diagnostic_effect effect);
 
 typedef struct index_step {
 	int64_t number;

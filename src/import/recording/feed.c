@@ -323,7 +323,7 @@ static void put_diagnostics(feed *f, const walk_counts *counts)
 		[DIAGNOSTIC_LOST_SIGNAL] = d->n_lost_signal,
 		[DIAGNOSTIC_LOST_IO] = d->n_lost_io,
 		[DIAGNOSTIC_LOST_DAMAGED] = d->n_lost_damaged,
-		[DIAGNOSTIC_LOST_DEEP] = counts->n_too_deep,
+		[DIAGNOSTIC_DEEP_SCOPES] = counts->n_too_deep,
 		[DIAGNOSTIC_OPEN_SCOPES] = counts->n_open,
 		[DIAGNOSTIC_REPAIRED_SCOPES] = counts->n_repaired,
 		[DIAGNOSTIC_UNMATCHED_ENDS] = counts->n_unmatched_ends,

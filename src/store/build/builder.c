@@ -346,7 +346,7 @@ void builder_diagnostic(builder *b, const builder_problem *problem)
 		d->text = builder_string(b, text, strlen(text));
 		d->file = problem->file ? builder_string(b, problem->file, strlen(problem->file)) : INDEX_NONE;
 		d->first = problem->position;
-		d->lost = problem->kind < DIAGNOSTIC_KINDS && diagnostic_infos[problem->kind].lost;
+		d->lost = problem->kind < DIAGNOSTIC_KINDS && diagnostic_infos[problem->kind].effect == EFFECT_LOSS;
 	}
 	if (number < b->diagnostics.n)
 		b->diagnostics.items[number].count += problem->n;

@@ -130,6 +130,9 @@ static void damage_is_counted_with_its_place(void **state)
 		      { "n_damaged_blocks", 1 }, { "skipped_bytes", (int64_t)(end - at) },
 		      { "first_damage_byte", (int64_t)at });
 	assert_true(strlen(note_of(r, "damaged")) > 0);
+	/* Bytes and blocks are no events that were repaired. */
+	ASSERT_VALUES(r, { "n_repaired_total", 0 });
+	assert_string_equal(note_of(r, "repaired"), "");
 	sonde_result_free(r);
 	sonde_trace_free(t);
 	make_done(&m);
