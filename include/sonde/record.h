@@ -448,7 +448,7 @@ static inline void sonde_op_block_end_(const sonde_op_block_ *block)
 	((void)(sonde_on_(SONDE_ACTIVE_CPU_) && sonde_begin_site_(SONDE_HERE_(SONDE_SITE_SCOPE_, "" name ""))))
 #define SONDE_END() ((void)(sonde_on_(SONDE_ACTIVE_CPU_) && (sonde_event_(SONDE_FLAG_END_), true)))
 
-/* The same with a name made at run time (copied; up to 255 bytes are kept). Returns what sonde_end takes. */
+/* A scope with a name made at run time (copied; up to 255 bytes are kept). Returns what sonde_end takes. */
 SONDE_API sonde_scope sonde_begin(const char *name);
 SONDE_API void sonde_end(sonde_scope scope);
 
@@ -528,7 +528,7 @@ SONDE_API void sonde_step_end(void);
 #define SONDE_MARK(name)                                                                                               \
 	((void)(sonde_on_(SONDE_ACTIVE_CPU_) && sonde_begin_site_(SONDE_HERE_(SONDE_SITE_MARK_, "" name ""))))
 SONDE_API void sonde_instant(const char *name, sonde_category category);
-/* The same with up to 16 arguments. Keys of up to 127 bytes and strings of up to 255 bytes are kept. */
+/* A mark with up to 16 arguments. Keys of up to 127 bytes and strings of up to 255 bytes are kept. */
 SONDE_API void sonde_instant_args(const char *name, sonde_category category, const sonde_arg *args, size_t n_args);
 
 /* A value that changes over time. */
@@ -577,7 +577,7 @@ SONDE_API void sonde_metadata(const char *key, const char *value);
 									  SONDE_OP_INFO_(__VA_ARGS__))                 \
 							: 0
 
-/* The same with a name made at run time; by hand, sonde_end ends it on this thread. info may be NULL. */
+/* An operation with a name made at run time. Call sonde_end on this thread to end it by hand. info may be NULL. */
 #define SONDE_OP_NAMED(name, ...)                                                                                      \
 	SONDE_SCOPE_VAR_ = sonde_on_(SONDE_ACTIVE_CPU_) ? sonde_begin_op((name), SONDE_OP_INFO_(__VA_ARGS__)) : 0
 SONDE_API sonde_scope sonde_begin_op(const char *name, const sonde_op_info *info);

@@ -1,4 +1,4 @@
-/* Counters of an imported trace. See chrome.c. */
+/* Counters. See chrome.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *   collector_intern()        a name for good: once, not for each event
  *   collector_stack()         a call stack by its id
  *   collector_stream()        a queue of a device
- *   collector_correlation()   ties a launch to what it launched
+ *   collector_launch()        a launch, with the number that ties it to its work
  *   collector_event()         a moment with arguments
  *   collector_slice()         what a device did, with its own times
  *   collector_gauge()         a value at a time

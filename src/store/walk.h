@@ -40,11 +40,11 @@ typedef struct slice {
 	slice_memory memory; /* of its thread while it was open */
 	uint64_t serial;     /* of an operation begun with sonde_op_begin; 0: none */
 	uint32_t depth;	     /* 0: outermost */
-	uint32_t id;	     /* of the site in its stream, 0: an operation; in the index of an imported trace */
+	uint32_t id;	     /* of the site: in the index; of a recording in its stream, 0: an operation */
 	uint32_t name_id;    /* of the site in its stream, of an operation too */
 	uint8_t flags;
-	uint16_t group; /* of an imported trace: 0, or the number of the extra stack of its track */
-	uint32_t args;	/* of an imported trace: record + 1; 0: none */
+	uint16_t group; /* of an index: 0, or the number of the extra stack of its track */
+	uint32_t args;	/* of an index: record + 1; 0: none */
 	const trace_thread *thread;
 	void *user;  /* the sink's own, from begin to end */
 	void *outer; /* `user` of the slice around it; NULL at depth 0 */
@@ -150,7 +150,7 @@ typedef struct walk_sink {
 	void (*counter)(void *context, const trace_site *site, int64_t time_ns, double value);
 	void (*flow)(void *context, const trace_site *site, int64_t time_ns, uint64_t id, bool begins);
 	void (*memory)(void *context, const walk_memory *m);
-	bool launches_are_slices; /* those of an imported trace are given to begin and end, not to launch */
+	bool launches_are_slices; /* those of an index are given to begin and end, not to launch */
 	void (*launch)(void *context, const trace_site *site, int64_t time_ns, uint32_t stream, uint64_t id);
 	void (*device)(void *context, const walk_device *d);
 	void (*snapshot)(void *context, const walk_snapshot *s);

@@ -1,9 +1,9 @@
 /*
- * What a device's own counters say (CUPTI's range profiler: one row of category cuda_profiler_range for each kernel,
- * its arguments are the counters), by the operator that launched the kernel.
+ * Hardware counters by the operator that launched the kernel. CUPTI's range profiler writes one row of category
+ * cuda_profiler_range for each kernel; its arguments are the counters.
  *
- * Such rows say neither when a kernel ran nor who launched it, only in which order: the n-th is of the n-th launch of a
- * kernel. Where there are more or fewer launches than rows nobody can say whose they are, and the operator is unknown.
+ * These rows have neither the time nor the launch of a kernel, only an order: row n belongs to launch n. If the numbers
+ * of launches and rows differ, the operators are unknown.
  */
 #include "analyze/tables/calls.h"
 

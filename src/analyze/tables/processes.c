@@ -137,12 +137,13 @@ void result_add_processes(sonde_result *r, const sonde_trace *trace)
 	enum { SHOWN = 8, MOST = 1000 };
 	size_t n;
 	const index_process *processes = index_processes(trace->index, &n);
-	usage *all = trace_has_samples(trace) ? load(trace->index, n) : NULL;
 
-	if (!all) {
-		r->failed |= trace_has_samples(trace);
+	if (!trace_has_samples(trace))
 		return;
-	}
+	usage *all = load(trace->index, n);
+	r->failed |= !all;
+	if (!all)
+		return;
 	table *t =
 		result_table(r, "processes", NULL, process_columns, sizeof process_columns / sizeof process_columns[0]);
 	for (size_t i = 0; t && i < n && t->n_rows < MOST; i++)

@@ -3,7 +3,6 @@
  *
  *   pages_init()       the lanes of all tracks, group by group, and room for the pages that are kept
  *   pages_load()       reads everything once: numbers the rows that stay, notes where each page begins
- *   pages_fill()       a page that is not in memory, from the blocks of the index
  *   pages_done()
  *
  * The lanes of a group are read side by side, one cursor each: behind a slice come those of the lane below that name it
